@@ -1,0 +1,1 @@
+"""MuPDF and images: open, survey, render. MuPDF itself only ever runs in a child process."""
