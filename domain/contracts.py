@@ -9,11 +9,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from domain.errors import Code, ErrorInfo, ErrorType, FailureKind
+from domain.errors import Code, ErrorType, FailureKind
 
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
 LOCAL_PROVIDER = "local"
+
+# A job id is part of a workflow id and of a folder's name.
+JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 
 SEARCH_ATTRIBUTES: dict[str, Literal["Keyword", "Int", "Bool"]] = {
     "QuireStatus": "Keyword",
@@ -91,6 +94,9 @@ class ReadingOptions(Wire):
     instructions: str = ""
     context_radius: int = 1
     context_bytes: int = 3000
+    # Set by a forced run: its answers then have keys of their own, and an interrupted forced
+    # run still never buys a page twice.
+    salt: str = ""
 
 
 class PageSurvey(Wire):
@@ -107,3 +113,252 @@ class Usage(Wire):
 
     input_tokens: int = 0
     output_tokens: int = 0
+
+
+class StoredAnswer(Wire):
+    """One page as one route read it: the object behind an answer key."""
+
+    text: str
+    provider: str
+    model: str
+    milliseconds: int
+    usage: Usage
+    cost_usd: float | None = None
+    request_id: str | None = None
+
+
+class DocumentRequest(Wire):
+    """What a person asks for. What is None is decided by the worker's settings."""
+
+    job_id: str = Field(pattern=JOB_ID)
+    source: str
+    source_name: str = ""
+    user_id: str = ""
+    engine: str | None = None
+    tier: Literal["primary", "secondary", "fast"] = "primary"
+    instructions: str = ""
+    text_only: bool = False
+    deadline_s: float | None = Field(default=None, gt=0)
+    pages: str | None = None
+    force: bool = False
+
+
+class SourceReceipt(Wire):
+    """A document in the store: its content hash is its name."""
+
+    sha256: str
+    bytes: int
+    page_count: int
+
+
+class SurveyRequest(Wire):
+    """Survey a stored document."""
+
+    job_id: str
+    sha256: str
+    page_count: int
+
+
+class SurveyReceipt(Wire):
+    """One classification letter a page; texts and reasons are in the store."""
+
+    classes: str
+
+
+class AttemptRequest(Wire):
+    """One attempt at one page on one route."""
+
+    job_id: str
+    sha256: str
+    reading: str
+    page: int
+    page_count: int
+    provider: str
+    model: str
+    seconds: float
+    # `changes` of the route's and the provider's breaker when the attempt was chosen.
+    begun_at: tuple[int, int]
+    # False while a breaker counts failures over a window: one failure then means little.
+    stand_down: bool = True
+
+
+class AttemptReceipt(Wire):
+    """A page was read. Text and full receipt are in the store under the answer's key."""
+
+    milliseconds: int
+    chars: int
+    stored: bool = False
+
+
+class AttemptFailure(Wire):
+    """A page was not read, in the words of the failure table."""
+
+    kind: FailureKind
+    message: str
+    milliseconds: int = 0
+    retry_after_s: float | None = None
+
+
+class Attempt(Wire):
+    """One attempt as the result tells it."""
+
+    route: str
+    outcome: str
+    code: Code | None = None
+    milliseconds: int = 0
+
+
+class PageError(Wire):
+    """Why a page is degraded."""
+
+    error: str
+    code: Code
+    error_type: ErrorType
+
+
+class PageRecord(Wire):
+    """How one page ended, as the workflow knows it; the store has the rest."""
+
+    page: int
+    source: Source
+    route: str | None = None
+    attempts: tuple[Attempt, ...] = ()
+    error: PageError | None = None
+
+
+class PageResult(Wire):
+    """One page of `result.json`."""
+
+    page: int
+    classification: Classification
+    reason: str
+    source: Source
+    provider: str | None = None
+    model: str | None = None
+    attempts: tuple[Attempt, ...] = ()
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    chars: int = 0
+    error: PageError | None = None
+
+
+class ResultMetadata(Wire):
+    """The counts of a finished document; they always add up.
+
+    total_pages = pages_done + pages_failed = ai_pages + text_only_pages.
+    """
+
+    total_pages: int
+    ai_pages: int
+    text_only_pages: int
+    pages_done: int
+    pages_failed: int
+    ai_pages_succeeded: int
+    ocr_pages: int
+    mupdf_fallback_count: int
+    timeout_occurred: bool
+    missing_pages: int
+    result_text_len: int
+    result_local_path: str | None = None
+    result_s3_url: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+class DocumentResult(Wire):
+    """What the workflow returns; `result.json` holds the same and the pages."""
+
+    job_id: str
+    status: Literal["success"] = "success"
+    message: str
+    source: str
+    sha256: str
+    user_id: str = ""
+    started_at: str
+    completed_at: str
+    metadata: ResultMetadata
+
+
+class DocumentReport(DocumentResult):
+    """`result.json`."""
+
+    pages: tuple[PageResult, ...]
+
+
+class FinalizeRequest(Wire):
+    """Merge what the pages became into `text.txt` and `result.json`."""
+
+    job_id: str
+    source: str
+    sha256: str
+    reading: str
+    user_id: str
+    page_count: int
+    records: tuple[PageRecord, ...]
+    vision_pages: int
+    timeout_occurred: bool
+    warnings: tuple[str, ...] = ()
+    started_at: str
+    completed_at: str
+
+
+class ProgressDetail(Wire):
+    """The details of progress: errors by page, and counts by where pages stand."""
+
+    page_errors: dict[int, PageError] = {}
+    pages_by_source: dict[str, int] = {}
+    waiting: int = 0
+    in_flight: int = 0
+    phase: str = "starting"
+    warnings: tuple[str, ...] = ()
+    timeout_occurred: bool = False
+
+
+class DocumentStatus(Wire):
+    """The progress contract. Counts are absolute, never deltas."""
+
+    job_id: str
+    status: Literal["pending", "running", "completed", "failed"]
+    total_items: int = 0
+    completed_items: int = 0
+    failed_items: int = 0
+    current_item: int | None = None
+    last_completed_item: int | None = None
+    progress_detail: ProgressDetail = ProgressDetail()
+    heartbeat_at: str | None = None
+    started_at: str | None = None
+    deadline_at: str | None = None
+    completed_at: str | None = None
+    error_message: str | None = None
+
+
+class PageRange(Wire):
+    """Argument of the query `pages`."""
+
+    first: int = 1
+    last: int = 1_000_000
+
+
+class PageStatus(Wire):
+    """One page as the query `pages` tells it."""
+
+    page: int
+    classification: Classification
+    state: Literal["waiting", "in_flight", "done"]
+    source: Source | None = None
+    route: str | None = None
+    attempts: tuple[Attempt, ...] = ()
+    error: PageError | None = None
+
+
+class BreakerStatus(Wire):
+    """One route's or provider's breaker as the query `breakers` tells it."""
+
+    key: str
+    state: str
+    retry_at: str | None = None
+    failures: int = 0
+    in_flight: int = 0
+    reason: str = ""

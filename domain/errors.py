@@ -91,9 +91,7 @@ class SettingsError(QuireError):
     """A setting is unknown or impossible."""
 
     def __init__(self, name: str, problem: str, allowed: str) -> None:
-        super().__init__(
-            Code.UNKNOWN, "SETTING", f"{name}: {problem}.", f"Allowed: {allowed}."
-        )
+        super().__init__(Code.UNKNOWN, "SETTING", f"{name}: {problem}.", f"Allowed: {allowed}.")
 
 
 class FailureKind(StrEnum):
@@ -133,53 +131,101 @@ class Meaning(NamedTuple):
 _WAIT = "Retry the page later; other routes were tried."
 MEANING: dict[FailureKind, Meaning] = {
     FailureKind.RATE: Meaning(
-        Code.GW_4XX, "retryable", "route", "route", "backoff",
+        Code.GW_4XX,
+        "retryable",
+        "route",
+        "route",
+        "backoff",
         "The vendor limits the rate: retry later, or raise the limit there.",
     ),
     FailureKind.QUOTA: Meaning(
-        Code.GW_4XX, "terminal", "provider", "provider", "long",
+        Code.GW_4XX,
+        "terminal",
+        "provider",
+        "provider",
+        "long",
         "The vendor account has no credit left: top it up, then retry the pages.",
     ),
     FailureKind.AUTH: Meaning(
-        Code.GW_4XX, "terminal", "provider", "provider", "long",
+        Code.GW_4XX,
+        "terminal",
+        "provider",
+        "provider",
+        "long",
         "The vendor refused the API key: check the key and its permissions.",
     ),
     FailureKind.MODEL: Meaning(
-        Code.GW_4XX, "terminal", "route", "route", "long",
+        Code.GW_4XX,
+        "terminal",
+        "route",
+        "route",
+        "long",
         "The vendor does not know this model: correct the model's name.",
     ),
     FailureKind.REQUEST: Meaning(
-        Code.GW_4XX, "terminal", "every_route", None, "backoff",
+        Code.GW_4XX,
+        "terminal",
+        "every_route",
+        None,
+        "backoff",
         "The vendor cannot take this page: look at the page itself.",
     ),
     FailureKind.IMAGE_SIZE: Meaning(
-        Code.TOO_LARGE, "terminal", "every_route", None, "backoff",
+        Code.TOO_LARGE,
+        "terminal",
+        "every_route",
+        None,
+        "backoff",
         "The page image is too large even when smaller: lower IMAGE_DPI.",
     ),
     FailureKind.TIMEOUT: Meaning(
-        Code.GW_TIMEOUT, "retryable", "route", "route", "backoff",
+        Code.GW_TIMEOUT,
+        "retryable",
+        "route",
+        "route",
+        "backoff",
         "The vendor did not answer in time: retry later or raise REQUEST_TIMEOUT.",
     ),
     FailureKind.SERVER: Meaning(Code.GW_5XX, "retryable", "route", "route", "backoff", _WAIT),
     FailureKind.CONNECT: Meaning(
-        Code.GW_5XX, "retryable", "provider", "provider", "backoff",
+        Code.GW_5XX,
+        "retryable",
+        "provider",
+        "provider",
+        "backoff",
         "The vendor could not be reached: check the network and the base URL.",
     ),
     FailureKind.BAD_BODY: Meaning(Code.GW_5XX, "retryable", "route", "route", "backoff", _WAIT),
     FailureKind.CONTENT: Meaning(
-        Code.GW_4XX, "terminal", "provider", None, "backoff",
+        Code.GW_4XX,
+        "terminal",
+        "provider",
+        None,
+        "backoff",
         "The vendor declined the content of this page: another vendor may take it.",
     ),
     FailureKind.OUTPUT: Meaning(
-        Code.GW_5XX, "retryable", "route", None, "backoff",
+        Code.GW_5XX,
+        "retryable",
+        "route",
+        None,
+        "backoff",
         "The answer was cut off or went in circles: retry on another model.",
     ),
     FailureKind.RENDER: Meaning(
-        Code.IO_ERROR, "terminal", "every_route", None, "backoff",
+        Code.IO_ERROR,
+        "terminal",
+        "every_route",
+        None,
+        "backoff",
         "The page cannot be drawn: repair or re-export the document.",
     ),
     FailureKind.BUG: Meaning(
-        Code.UNKNOWN, "retryable", "route", None, "backoff",
+        Code.UNKNOWN,
+        "retryable",
+        "route",
+        None,
+        "backoff",
         "This is a fault in Quire: please report it with the worker's log.",
     ),
 }
@@ -200,7 +246,5 @@ class AttemptFailed(QuireError):
         return (_revive_attempt, (self.kind, self.info.message, self.retry_after_s))
 
 
-def _revive_attempt(
-    kind: FailureKind, message: str, retry_after_s: float | None
-) -> AttemptFailed:
+def _revive_attempt(kind: FailureKind, message: str, retry_after_s: float | None) -> AttemptFailed:
     return AttemptFailed(kind, message, retry_after_s=retry_after_s)

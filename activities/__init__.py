@@ -1,0 +1,1 @@
+"""Each activity does one thing to the world, and can be repeated."""

@@ -1,0 +1,69 @@
+"""The one place where our failures become Temporal's."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+
+from domain.contracts import AttemptFailure
+from domain.errors import AttemptFailed, Code, ErrorInfo, QuireError
+
+ATTEMPT_FAILED = "AttemptFailed"
+STOOD_DOWN = "StoodDown"
+
+
+def attempt_failed(error: AttemptFailed, milliseconds: int) -> ApplicationError:
+    """A vendor's failure goes to the scheduler, which knows other routes: never retried here."""
+    failure = AttemptFailure(
+        kind=error.kind,
+        message=error.info.message,
+        milliseconds=milliseconds,
+        retry_after_s=error.retry_after_s,
+    )
+    return ApplicationError(
+        error.info.message,
+        failure,
+        type=ATTEMPT_FAILED,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def stood_down(route: str) -> ApplicationError:
+    """The route failed while this attempt was queued for it: the vendor was not called."""
+    return ApplicationError(
+        f"{route} has just failed: not called.",
+        type=STOOD_DOWN,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def refused(info: ErrorInfo) -> ApplicationError:
+    """A failure of the document as a whole, with its public face as the detail."""
+    return ApplicationError(
+        info.message,
+        info,
+        type=info.code.value,
+        non_retryable=info.error_type == "terminal",
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+@contextmanager
+def failures_for_temporal() -> Iterator[None]:
+    """Around the body of an activity: what leaves it is a Temporal failure with a public code."""
+    try:
+        yield
+    except QuireError as error:
+        raise refused(error.info) from None
+    except OSError as error:
+        # The path stays out of the message: it would end in history and in results.
+        info = ErrorInfo(
+            code=Code.IO_ERROR,
+            reason="STORAGE",
+            error_type="retryable",
+            message=f"Storage failed: {error.strerror or type(error).__name__}.",
+            remedy="Check the store's free space and permissions.",
+        )
+        raise refused(info) from error

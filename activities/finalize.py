@@ -1,0 +1,107 @@
+"""finalize_document: merge the pages in order into `text.txt` and `result.json`."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from temporalio import activity
+
+from activities.failures import failures_for_temporal
+from activities.heartbeats import heartbeats
+from activities.surveys import load_chunk
+from domain.contracts import (
+    Classification,
+    DocumentReport,
+    DocumentResult,
+    FinalizeRequest,
+    PageRecord,
+    PageResult,
+    PageSurvey,
+    Source,
+    StoredAnswer,
+    Usage,
+)
+from domain.keys import answer_key, chunk_of, result_key
+from domain.merge import merge_pages
+from domain.summary import summarize
+from storage.protocol import Store
+
+
+class FinalizeDocument:
+    """The result is derived from records and store alone, so it can be made again at any time."""
+
+    def __init__(self, store: Store, results: Store) -> None:
+        self._store = store
+        self._results = results
+
+    @activity.defn
+    async def finalize_document(self, request: FinalizeRequest) -> DocumentResult:
+        with failures_for_temporal():
+            async with heartbeats():
+                return await self._finalize(request)
+
+    async def _finalize(self, request: FinalizeRequest) -> DocumentResult:
+        pages: list[PageResult] = []
+        length = 0
+        text_key = result_key(request.job_id, "text.txt")
+        with tempfile.TemporaryDirectory() as folder:
+            text_file = Path(folder) / "text.txt"
+            with text_file.open("w", encoding="utf-8", newline="") as out:
+                async for page, text in self._pages(request):
+                    pages.append(page)
+                    for piece in merge_pages([(page.page, text)], first=len(pages) == 1):
+                        length += len(piece)
+                        out.write(piece)
+            await self._results.put_file(text_key, text_file, replace=True)
+        local_path, url = self._results.describe(text_key)
+        result = summarize(request, pages, text_length=length, local_path=local_path, s3_url=url)
+        report = DocumentReport(**result.model_dump(), pages=tuple(pages))
+        await self._results.put(
+            result_key(request.job_id, "result.json"),
+            report.model_dump_json(indent=2).encode(),
+        )
+        return result
+
+    async def _pages(self, request: FinalizeRequest) -> AsyncIterator[tuple[PageResult, str]]:
+        chunk, surveys = -1, dict[int, PageSurvey]()
+        for record in sorted(request.records, key=lambda r: r.page):
+            if chunk_of(record.page) != chunk:
+                chunk = chunk_of(record.page)
+                found = await load_chunk(self._store, request.sha256, chunk) or []
+                surveys = {survey.page: survey for survey in found}
+            survey = surveys.get(record.page) or PageSurvey(
+                page=record.page,
+                classification=Classification.SCANNED,
+                reason="the deadline passed before this page was surveyed",
+            )
+            yield await self._page(request, record, survey)
+
+    async def _page(
+        self, request: FinalizeRequest, record: PageRecord, survey: PageSurvey
+    ) -> tuple[PageResult, str]:
+        answer = await self._answer(request, record)
+        text = answer.text if answer else survey.text
+        result = PageResult(
+            page=record.page,
+            classification=survey.classification,
+            reason=survey.reason,
+            source=record.source,
+            provider=answer.provider if answer else None,
+            model=answer.model if answer else None,
+            attempts=record.attempts,
+            chars=len(text),
+            error=record.error,
+            usage=answer.usage if answer else Usage(),
+            cost_usd=answer.cost_usd if answer else None,
+        )
+        return result, text
+
+    async def _answer(self, request: FinalizeRequest, record: PageRecord) -> StoredAnswer | None:
+        if record.source not in (Source.AI, Source.OCR) or record.route is None:
+            return None
+        provider, _, model = record.route.partition(":")
+        key = answer_key(request.sha256, record.page, request.reading, provider, model)
+        data = await self._store.get(key)
+        if data is None:
+            raise FileNotFoundError(2, "an answer is missing from the store")
+        return StoredAnswer.model_validate_json(data)

@@ -1,0 +1,79 @@
+"""The only connection to Temporal."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.failure.v1 import Failure
+from temporalio.api.operatorservice.v1 import (
+    AddSearchAttributesRequest,
+    ListSearchAttributesRequest,
+)
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.converter import DefaultFailureConverter, PayloadConverter
+from temporalio.envconfig import ClientConfig
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.service import RPCError
+
+from domain.contracts import SEARCH_ATTRIBUTES
+from domain.errors import Code, QuireError
+from settings import Settings
+
+
+class PublicFailureConverter(DefaultFailureConverter):
+    """Failures we expect go into history without stack traces: those hold server paths, weigh
+    more than the rest of a page's history, and tell a reader nothing that the code does not."""
+
+    def to_failure(
+        self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure
+    ) -> None:
+        super().to_failure(exception, payload_converter, failure)
+        if (
+            isinstance(exception, ApplicationError)
+            and exception.category is ApplicationErrorCategory.BENIGN
+        ):
+            failure.stack_trace = ""
+
+
+DATA_CONVERTER = dataclasses.replace(
+    pydantic_data_converter, failure_converter_class=PublicFailureConverter
+)
+
+
+async def connect(settings: Settings, address: str | None = None) -> Client:
+    """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names."""
+    options: Mapping[str, Any]
+    if address is not None:
+        options = {"target_host": address, "namespace": settings.temporal_namespace}
+    else:
+        options = ClientConfig.load_client_connect_config()
+    try:
+        return await Client.connect(**options, data_converter=DATA_CONVERTER)
+    except (RPCError, RuntimeError) as error:
+        raise QuireError(
+            Code.IO_ERROR,
+            "TEMPORAL",
+            f"The Temporal server at {options.get('target_host')} cannot be reached.",
+            "Start it, or correct TEMPORAL_ADDRESS; without it an embedded server is used.",
+            "retryable",
+        ) from error
+
+
+async def register_search_attributes(client: Client) -> list[str]:
+    """Add the search attributes that the namespace lacks; returns the added names."""
+    service = client.operator_service
+    listed = await service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=client.namespace)
+    )
+    absent = [name for name in sorted(SEARCH_ATTRIBUTES) if name not in listed.custom_attributes]
+    if absent:
+        types = {
+            name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{SEARCH_ATTRIBUTES[name].upper()}")
+            for name in absent
+        }
+        await service.add_search_attributes(
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=types)
+        )
+    return absent

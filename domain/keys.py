@@ -1,0 +1,55 @@
+"""Names of things in the store. Content decides them, so the same thing is never stored twice."""
+
+import hashlib
+import json
+
+from domain.contracts import ReadingOptions
+
+# Raise when the survey's rules or texts change: older surveys are then made anew.
+SURVEY_VERSION = 1
+# Pages a survey object: few enough objects for long documents, small enough to read for one page.
+SURVEY_CHUNK = 50
+
+
+def source_key(sha256: str) -> str:
+    """The document's own bytes."""
+    return f"sources/{sha256[:2]}/{sha256}"
+
+
+def survey_key(sha256: str, chunk: int) -> str:
+    """Texts and classifications of `SURVEY_CHUNK` pages."""
+    return f"surveys/{sha256[:2]}/{sha256}/v{SURVEY_VERSION}/{chunk:05d}.json"
+
+
+def chunk_of(page: int) -> int:
+    """The survey chunk a page (from 1) is in."""
+    return (page - 1) // SURVEY_CHUNK
+
+
+def chunk_pages(chunk: int, page_count: int) -> tuple[int, int]:
+    """First and last page of a chunk."""
+    first = chunk * SURVEY_CHUNK + 1
+    return first, min(first + SURVEY_CHUNK - 1, page_count)
+
+
+def reading_id(options: ReadingOptions) -> str:
+    """A short name for reading options: it stands in every attempt's payload."""
+    canonical = json.dumps(options.model_dump(), sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+
+
+def reading_key(reading: str) -> str:
+    """The reading options of that name."""
+    return f"readings/{reading}.json"
+
+
+def answer_key(sha256: str, page: int, reading: str, provider: str, model: str) -> str:
+    """One page read by one route: text and receipt in one object, so neither exists alone."""
+    identity = json.dumps([sha256, page, reading, provider, model])
+    digest = hashlib.sha256(identity.encode()).hexdigest()
+    return f"answers/{sha256[:2]}/{sha256}/{page:06d}-{digest[:32]}.json"
+
+
+def result_key(job_id: str, name: str) -> str:
+    """A job's `text.txt` or `result.json`."""
+    return f"{job_id}/{name}"

@@ -1,0 +1,105 @@
+"""How one document will be read: decided once, at its start, from request and settings."""
+
+from typing import Literal
+
+from domain.breaker import BreakerPolicy
+from domain.contracts import DocumentRequest, ImageOptions, ReadingOptions, Wire
+from domain.errors import Code, DocumentRefused
+from domain.keys import reading_id
+from domain.routes import Chain, ChainRequest, ProviderPlan, build_chain
+from domain.selection import DispatchPolicy
+
+
+class PlanDefaults(Wire):
+    """What the worker's settings say where a request is silent."""
+
+    engine: str
+    other_engine: str
+    providers: dict[str, ProviderPlan]
+    route_chain: tuple[str, ...] = ()
+    local_ocr: Literal["auto", "always", "never"] = "auto"
+    local_missing: str = ""
+    limit: int = 2
+    local_limit: int = 1
+    local_timeout_s: float = 120.0
+    deadline_s: float = 180.0
+    breaker: BreakerPolicy = BreakerPolicy()
+    dispatch: DispatchPolicy = DispatchPolicy()
+    image: ImageOptions = ImageOptions()
+    system_prompt: str
+    context_radius: int = 1
+    context_bytes: int = 3000
+    every_page: bool = False
+
+
+class DocumentPlan(Wire):
+    """The plan as it stands in history: a retry or a replay reads the same one."""
+
+    chain: Chain
+    deadline_s: float
+    breaker: BreakerPolicy
+    dispatch: DispatchPolicy
+    reading: str
+    every_page: bool
+
+
+def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequest:
+    """The chain that this request asks for."""
+    engine = request.engine or defaults.engine
+    other = defaults.other_engine if engine == defaults.engine else defaults.engine
+    return ChainRequest(
+        engine=engine,
+        tier=request.tier,
+        other_engine=other,
+        explicit=defaults.route_chain,
+        providers=defaults.providers,
+        local_ocr=defaults.local_ocr,
+        local_missing=defaults.local_missing,
+        limit=defaults.limit,
+        local_limit=defaults.local_limit,
+        local_timeout_s=defaults.local_timeout_s,
+    )
+
+
+def make_plan(
+    request: DocumentRequest, defaults: PlanDefaults, *, run_id: str = ""
+) -> tuple[DocumentPlan, ReadingOptions]:
+    """The plan, and the reading options to be stored under the name that the plan gives them."""
+    refuse_unusable_engine(request.engine, defaults)
+    reading = ReadingOptions(
+        image=defaults.image,
+        system_prompt=defaults.system_prompt,
+        instructions=request.instructions,
+        context_radius=defaults.context_radius,
+        context_bytes=defaults.context_bytes,
+        salt=run_id if request.force else "",
+    )
+    plan = DocumentPlan(
+        chain=build_chain(chain_request(request, defaults)),
+        deadline_s=request.deadline_s or defaults.deadline_s,
+        breaker=defaults.breaker,
+        dispatch=defaults.dispatch,
+        reading=reading_id(reading),
+        every_page=defaults.every_page,
+    )
+    return plan, reading
+
+
+def refuse_unusable_engine(engine: str | None, defaults: PlanDefaults) -> None:
+    """An engine that was asked for by name and cannot be called is an error, not a detour."""
+    if engine is None:
+        return
+    if engine == "local":
+        missing = defaults.local_missing
+    elif engine in defaults.providers:
+        missing = defaults.providers[engine].missing
+    else:
+        known = ", ".join(sorted([*defaults.providers, "local"]))
+        missing = f"it is not one of {known}"
+    if missing:
+        raise DocumentRefused(
+            Code.GW_4XX,
+            "AUTH",
+            f"The engine {engine} cannot be used: {missing}.",
+            "Set what is missing, or choose another engine with --engine.",
+        )

@@ -1,0 +1,264 @@
+"""Which page goes to which route now, and when to look again.
+
+One call serves every waiting page, so no two pages race for one slot. The same snapshot always
+gives the same selection.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Literal
+
+from domain.breaker import Admission, Breaker, admits
+from domain.budget import attempt_seconds
+from domain.contracts import Classification, Wire
+from domain.routes import Route
+
+
+class DispatchPolicy(Wire):
+    """How eagerly pages move on, and how many may be under way."""
+
+    mode: Literal["fail_fast", "hold"] = "fail_fast"
+    when_busy: Literal["spill", "wait"] = "spill"
+    window: int = 32
+    max_rounds: int = 3
+    base_delay_s: float = 5.0
+    jitter_max_s: float = 5.0
+
+
+class RouteView(Wire):
+    """One route as it stands."""
+
+    route: Route
+    breaker: Breaker = Breaker()
+    provider_breaker: Breaker = Breaker()
+    in_flight: int = 0
+    # Other documents keep our attempts from starting here until then.
+    crowded_until: float = 0.0
+    # It has answered in this document, so it is alive.
+    answered: bool = False
+
+
+class PageView(Wire):
+    """One waiting page: the routes it may not try (again), its round, and its earliest time."""
+
+    page: int
+    classification: Classification
+    barred: tuple[int, ...] = ()
+    # Barred for good: a new round does not lift these.
+    barred_for_good: tuple[int, ...] = ()
+    round: int = 0
+    not_before: float = 0.0
+
+
+class Snapshot(Wire):
+    """All that a selection looks at."""
+
+    job_id: str
+    now: float
+    deadline: float
+    in_flight: int
+    policy: DispatchPolicy
+    routes: tuple[RouteView, ...]
+    pages: tuple[PageView, ...]
+
+
+class Assignment(Wire):
+    """Start this page on this route."""
+
+    page: int
+    route: int
+    seconds: float
+    probe: bool = False
+    # Queued behind attempts of this document, so that no slot stands still.
+    behind: bool = False
+
+
+class Deferral(Wire):
+    """A page takes another round, not before this time."""
+
+    page: int
+    not_before: float
+
+
+class Selection(Wire):
+    """What to do now. `wake_at` is None when only the end of an attempt can change anything."""
+
+    assign: tuple[Assignment, ...] = ()
+    fall_back: tuple[int, ...] = ()
+    defer: tuple[Deferral, ...] = ()
+    wake_at: float | None = None
+
+
+def select(snapshot: Snapshot) -> Selection:
+    """Give every waiting page a route, a reason to wait, or its fallback."""
+    return _Selector(snapshot).run()
+
+
+class _Selector:
+    """One selection under way: counts what it hands out so that limits hold within it too."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snap = snapshot
+        self.in_flight = [view.in_flight for view in snapshot.routes]
+        self.room = snapshot.policy.window - snapshot.in_flight
+        self.probing: set[str] = set()
+        self.assign: list[Assignment] = []
+        self.fall_back: list[int] = []
+        self.defer: list[Deferral] = []
+        self.wakes: list[float] = []
+
+    def run(self) -> Selection:
+        busy = [page for page in self.snap.pages if not self._settle(page)]
+        for page in busy:
+            self._queue_behind(page)
+        later = [wake for wake in self.wakes if wake > self.snap.now]
+        return Selection(
+            assign=tuple(self.assign),
+            fall_back=tuple(self.fall_back),
+            defer=tuple(self.defer),
+            wake_at=min(later, default=None),
+        )
+
+    def _settle(self, page: PageView) -> bool:
+        """True when the page is dealt with for now; False when only room is missing."""
+        if page.not_before > self.snap.now:
+            self.wakes.append(page.not_before)
+            return True
+        vendors = [i for i in self._chain(page) if not self._route(i).is_last_resort]
+        resorts = [i for i in self._chain(page) if self._route(i).is_last_resort]
+        verdict = self._try(page, vendors)
+        if verdict == "exhausted" and self._holds(page, vendors):
+            return True
+        if verdict == "exhausted":
+            verdict = self._try(page, resorts)
+        if verdict == "exhausted":
+            self.fall_back.append(page.page)
+        return verdict != "busy"
+
+    def _try(
+        self, page: PageView, chain: Iterable[int]
+    ) -> Literal["assigned", "busy", "exhausted"]:
+        verdict: Literal["busy", "exhausted"] = "exhausted"
+        for index in chain:
+            admission = self._admission(index)
+            if admission == "no":
+                self.wakes.append(self._opens_at(index))
+                continue
+            verdict = "busy"
+            if self._has_slot(index) and self.room > 0:
+                self._start(page, index, probe=admission == "probe")
+                return "assigned"
+            if self.snap.policy.when_busy == "wait":
+                break
+        return verdict
+
+    def _queue_behind(self, page: PageView) -> None:
+        """When every route is full, let the next pages wait at the slots and not with us.
+
+        Only behind a route that has answered: a page queued behind a hung one would hang too.
+        """
+        if self.room <= 0:
+            return
+        admitted = [
+            i
+            for i in self._chain(page)
+            if self._admission(i) == "yes" and not self._route(i).is_last_resort
+        ]
+        if self.snap.policy.when_busy == "wait":
+            admitted = admitted[:1]
+        open_to = [i for i in admitted if self._may_queue(i)]
+        if open_to:
+            shortest = min(open_to, key=lambda i: (self.in_flight[i] / self._route(i).limit, i))
+            self._start(page, shortest, probe=False, behind=True)
+
+    def _may_queue(self, index: int) -> bool:
+        view = self.snap.routes[index]
+        return (
+            view.answered
+            and view.crowded_until <= self.snap.now
+            and self.in_flight[index] < 2 * view.route.limit
+        )
+
+    def _holds(self, page: PageView, vendors: list[int]) -> bool:
+        """In hold mode a page waits for a resting route, or takes another round."""
+        policy = self.snap.policy
+        if policy.mode != "hold":
+            return False
+        resting = [self._opens_at(i) for i in vendors]
+        if resting and min(resting) < self.snap.deadline:
+            self.wakes.append(min(resting))
+            return True
+        lifted = [
+            i
+            for i in page.barred
+            if i not in page.barred_for_good and not self._route(i).is_last_resort
+        ]
+        if not lifted or page.round + 1 >= policy.max_rounds:
+            return False
+        delay = policy.base_delay_s * 2.0**page.round
+        delay += policy.jitter_max_s * _fraction(self.snap.job_id, page.page, page.round)
+        opens = min(max(self._opens_at(i), self.snap.now + delay) for i in lifted)
+        if opens >= self.snap.deadline:
+            return False
+        self.defer.append(Deferral(page=page.page, not_before=opens))
+        self.wakes.append(opens)
+        return True
+
+    def _start(self, page: PageView, index: int, *, probe: bool, behind: bool = False) -> None:
+        route = self._route(index)
+        others = sum(1 for i in self._chain(page) if i > index and self._admission(i) != "no")
+        seconds = attempt_seconds(
+            route.timeout_s,
+            self.snap.deadline - self.snap.now,
+            others,
+            proven=self.snap.routes[index].answered,
+        )
+        self.assign.append(
+            Assignment(
+                page=page.page, route=index, seconds=round(seconds, 3), probe=probe, behind=behind
+            )
+        )
+        self.in_flight[index] += 1
+        self.room -= 1
+        if probe:
+            view = self.snap.routes[index]
+            if admits(view.breaker, self.snap.now) == "probe":
+                self.probing.add(route.key)
+            if admits(view.provider_breaker, self.snap.now) == "probe":
+                self.probing.add(route.provider)
+
+    def _admission(self, index: int) -> Admission:
+        """What both breakers say, counting the probes handed out in this very selection."""
+        view = self.snap.routes[index]
+        both = {admits(b, self.snap.now) for b in (view.breaker, view.provider_breaker)}
+        taken = {view.route.key, view.route.provider} & self.probing
+        if "no" in both or taken:
+            return "no"
+        return "probe" if "probe" in both else "yes"
+
+    def _opens_at(self, index: int) -> float:
+        view = self.snap.routes[index]
+        return max(view.breaker.retry_at, view.provider_breaker.retry_at)
+
+    def _has_slot(self, index: int) -> bool:
+        view = self.snap.routes[index]
+        if view.crowded_until > self.snap.now:
+            self.wakes.append(view.crowded_until)
+            return False
+        return self.in_flight[index] < view.route.limit
+
+    def _chain(self, page: PageView) -> list[int]:
+        return [
+            i
+            for i, view in enumerate(self.snap.routes)
+            if i not in page.barred and view.route.serves(page.classification)
+        ]
+
+    def _route(self, index: int) -> Route:
+        return self.snap.routes[index].route
+
+
+def _fraction(job_id: str, page: int, round_: int) -> float:
+    """Jitter from a hash and not from chance: the same document spreads the same way."""
+    digest = hashlib.sha256(f"{job_id}:{page}:{round_}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") / 2**32

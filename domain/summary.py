@@ -1,0 +1,63 @@
+"""The words and counts of a finished document."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from domain.contracts import (
+    DocumentResult,
+    FinalizeRequest,
+    PageResult,
+    ResultMetadata,
+    Source,
+)
+
+
+def summarize(
+    request: FinalizeRequest,
+    pages: Sequence[PageResult],
+    *,
+    text_length: int,
+    local_path: str | None,
+    s3_url: str | None,
+) -> DocumentResult:
+    """Counts come from the pages themselves: there is no second truth to disagree with."""
+    sources = Counter(page.source for page in pages)
+    degraded = sum(count for source, count in sources.items() if source.degraded)
+    costs = [page.cost_usd for page in pages if page.source is Source.AI]
+    return DocumentResult(
+        job_id=request.job_id,
+        message=_message(degraded, len(pages), timeout=request.timeout_occurred),
+        source=request.source,
+        sha256=request.sha256,
+        user_id=request.user_id,
+        started_at=request.started_at,
+        completed_at=request.completed_at,
+        metadata=ResultMetadata(
+            total_pages=len(pages),
+            ai_pages=request.vision_pages,
+            text_only_pages=len(pages) - request.vision_pages,
+            pages_done=len(pages) - degraded,
+            pages_failed=degraded,
+            ai_pages_succeeded=sources[Source.AI],
+            ocr_pages=sources[Source.OCR],
+            mupdf_fallback_count=degraded,
+            timeout_occurred=request.timeout_occurred,
+            missing_pages=sources[Source.MUPDF_TIMEOUT_FALLBACK],
+            result_text_len=text_length,
+            result_local_path=local_path,
+            result_s3_url=s3_url,
+            input_tokens=sum(page.usage.input_tokens for page in pages),
+            output_tokens=sum(page.usage.output_tokens for page in pages),
+            # A sum with an unknown price in it would be a lie.
+            cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+            warnings=request.warnings,
+        ),
+    )
+
+
+def _message(degraded: int, total: int, *, timeout: bool) -> str:
+    if timeout:
+        return f"Completed with partial AI results (timeout): {degraded} of {total} pages degraded"
+    if degraded:
+        return f"Completed; {degraded} of {total} pages have MuPDF text because no model read them"
+    return "Completed"

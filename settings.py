@@ -1,0 +1,294 @@
+"""Frozen settings; the only reader of the environment.
+
+Unknown values and impossible ones are refused at start with the setting's name and what is
+allowed. Names are those of the environment, lower-cased.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from domain.breaker import BreakerPolicy
+from domain.contracts import LOCAL_PROVIDER, ImageOptions
+from domain.errors import SettingsError
+from domain.plan import PlanDefaults
+from domain.prompt import DEFAULT_SYSTEM_PROMPT
+from domain.routes import ProviderPlan
+from domain.selection import DispatchPolicy
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20}
+_TIERS = ("primary", "secondary", "fast")
+
+
+def parse_duration(value: object) -> float:
+    """`3m`, `60s`, `500ms`, `1h30m` as seconds."""
+    text = str(value).strip()
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError("a duration such as 3m, 60s or 500ms")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if seconds <= 0:
+        raise ValueError("a duration above zero")
+    return seconds
+
+
+def parse_size(value: object) -> int:
+    """`200MB` as bytes."""
+    match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", str(value).strip())
+    if not match or match[2].upper() not in _BYTES:
+        raise ValueError("a size such as 200MB")
+    return int(match[1]) * _BYTES[match[2].upper()]
+
+
+def _parse_list(value: object) -> tuple[str, ...]:
+    if isinstance(value, (tuple, list)):
+        return tuple(value)
+    return tuple(part.strip() for part in str(value).split(",") if part.strip())
+
+
+Duration = Annotated[float, BeforeValidator(parse_duration)]
+Size = Annotated[int, BeforeValidator(parse_size)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)]
+
+
+class ProviderSettings(BaseSettings):
+    """One vendor's own settings; an extra OpenAI-compatible one has the same names."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore")
+
+    api_key: SecretStr | None = None
+    base_url: str | None = None
+    timeout: Duration | None = None
+    primary_model: str = ""
+    secondary_model: str = ""
+    fast_model: str = ""
+
+    @property
+    def models(self) -> dict[str, str]:
+        named = {tier: getattr(self, f"{tier}_model") for tier in _TIERS}
+        return {tier: model for tier, model in named.items() if model}
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; docs/settings.md lists them for people."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+
+    document_processing_timeout: Duration = Field(default="3m", validate_default=True)
+    request_timeout: Duration = Field(default="60s", validate_default=True)
+
+    breaker_base_backoff: Duration = Field(default="30s", validate_default=True)
+    breaker_max_backoff: Duration = Field(default="5m", validate_default=True)
+    breaker_trip: Literal["first", "window"] = "first"
+    circuit_window: int = Field(default=20, ge=1, le=1000)
+    circuit_fail_threshold: float = Field(default=0.5, gt=0, le=1)
+
+    dispatch_mode: Literal["fail_fast", "hold"] = "fail_fast"
+    when_busy: Literal["spill", "wait"] = "spill"
+    retry_max_attempts: int = Field(default=3, ge=1, le=20)
+    retry_base_delay: Duration = Field(default="5s", validate_default=True)
+    retry_jitter_max: Duration = Field(default="5s", validate_default=True)
+    page_window: int = Field(default=32, ge=1, le=200)
+
+    worker_concurrency: int = Field(default=8, ge=1, le=1000)
+    max_inflight_per_model: int = Field(default=2, ge=1, le=200)
+
+    image_send_all_pages: bool = False
+    image_dpi: int = Field(default=100, ge=36, le=600)
+    image_color: Literal["rgb", "gray"] = "rgb"
+    image_format: Literal["jpeg", "png", "webp"] = "jpeg"
+    image_jpeg_quality: int = Field(default=70, ge=1, le=100)
+    image_context_radius: int = Field(default=1, ge=0, le=10)
+    image_max_context_bytes: int = Field(default=3000, ge=0, le=200_000)
+
+    primary_engine: str = "openai"
+    secondary_engine: str = "anthropic"
+    extra_providers: Names = ()
+    route_chain: Names = ()
+    local_ocr: Literal["auto", "always", "never"] = "auto"
+    ai_system_prompt: str = DEFAULT_SYSTEM_PROMPT
+
+    max_file_size: Size = Field(default="200MB", validate_default=True)
+    max_pages: int = Field(default=5000, ge=1, le=50_000)
+
+    store_url: str = ""
+    results_url: str = ""
+    state_dir: Path = Field(
+        default_factory=lambda: (
+            Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "quire"
+        )
+    )
+
+    temporal_address: str = ""
+    temporal_namespace: str = "default"
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["console", "json"] = "console"
+
+    @cached_property
+    def providers(self) -> dict[str, ProviderSettings]:
+        """Every vendor by name, each with its own prefix in the environment."""
+        defaults = {
+            "openai": {
+                "primary_model": "gpt-6.1-sol",
+                "secondary_model": "gpt-6.1-terra",
+                "fast_model": "gpt-6-luna",
+            },
+            "anthropic": {
+                "primary_model": "claude-sonnet-5-5",
+                "secondary_model": "claude-opus-5-5",
+                "fast_model": "claude-haiku-5-5",
+            },
+        }
+        return {
+            name: _read_provider(name, defaults.get(name, {}))
+            for name in ("openai", "anthropic", *self.extra_providers)
+        }
+
+    def timeout_of(self, provider: str) -> float:
+        own = self.providers[provider].timeout if provider in self.providers else None
+        return own or self.request_timeout
+
+    def folder(self, url: str, name: str) -> Path:
+        """The folder a store setting means; `name` is its default place in the state folder."""
+        if not url:
+            return self.state_dir.expanduser().absolute() / name
+        return Path(url.removeprefix("file://")).expanduser().absolute()
+
+    @property
+    def store_folder(self) -> Path:
+        return self.folder(self.store_url, "store")
+
+    @property
+    def results_folder(self) -> Path:
+        return self.folder(self.results_url, "results")
+
+    def plan_defaults(self, *, local_missing: str, local_limit: int) -> PlanDefaults:
+        """What a document's plan takes from the settings."""
+        return PlanDefaults(
+            engine=self.primary_engine,
+            other_engine=self.secondary_engine,
+            providers={
+                name: ProviderPlan(
+                    models=own.models, timeout_s=self.timeout_of(name), missing=missing(name, own)
+                )
+                for name, own in self.providers.items()
+            },
+            route_chain=self.route_chain,
+            local_ocr=self.local_ocr,
+            local_missing=local_missing,
+            limit=self.max_inflight_per_model,
+            local_limit=local_limit,
+            local_timeout_s=max(120.0, self.request_timeout),
+            deadline_s=self.document_processing_timeout,
+            breaker=BreakerPolicy(
+                trip=self.breaker_trip,
+                base_backoff_s=self.breaker_base_backoff,
+                max_backoff_s=self.breaker_max_backoff,
+                window=self.circuit_window,
+                threshold=self.circuit_fail_threshold,
+            ),
+            dispatch=DispatchPolicy(
+                mode=self.dispatch_mode,
+                when_busy=self.when_busy,
+                window=self.page_window,
+                max_rounds=self.retry_max_attempts,
+                base_delay_s=self.retry_base_delay,
+                jitter_max_s=self.retry_jitter_max,
+            ),
+            image=ImageOptions(
+                dpi=self.image_dpi,
+                color=self.image_color,
+                format=self.image_format,
+                jpeg_quality=self.image_jpeg_quality,
+            ),
+            system_prompt=self.ai_system_prompt,
+            context_radius=self.image_context_radius,
+            context_bytes=self.image_max_context_bytes,
+            every_page=self.image_send_all_pages,
+        )
+
+
+def missing(name: str, provider: ProviderSettings) -> str:
+    """What a provider lacks before it can be called; empty when nothing.
+
+    A server of one's own needs no key, so a base URL alone is enough.
+    """
+    prefix = name.upper().replace("-", "_")
+    if not provider.api_key and not provider.base_url:
+        return f"{prefix}_API_KEY is not set"
+    return ""
+
+
+def load_settings() -> Settings:
+    """The settings, or `SettingsError` with the first that is wrong."""
+    try:
+        settings = Settings()
+        _ = settings.providers
+    except ValidationError as error:
+        raise _explain(error) from None
+    _refuse_impossible(settings)
+    return settings
+
+
+def _read_provider(name: str, defaults: Mapping[str, str]) -> ProviderSettings:
+    prefix = name.upper().replace("-", "_") + "_"
+    try:
+        # The prefix is an init argument that the stubs of pydantic-settings do not know.
+        named = ProviderSettings(_env_prefix=prefix, _env_ignore_empty=True)  # type: ignore[call-arg]
+    except ValidationError as error:
+        raise _explain(error, prefix) from None
+    given = {key: value for key, value in defaults.items() if key not in named.model_fields_set}
+    return named.model_copy(update=given)
+
+
+def _explain(error: ValidationError, prefix: str = "") -> SettingsError:
+    first = error.errors()[0]
+    name = prefix + "_".join(str(part) for part in first["loc"]).upper()
+    return SettingsError(name, f"{first['input']!r} is not allowed", _allowed(first))
+
+
+def _allowed(problem: Any) -> str:
+    context = problem.get("ctx", {})
+    if "expected" in context:
+        return str(context["expected"])
+    if problem["type"] == "value_error":
+        return str(problem["msg"]).removeprefix("Value error, ")
+    return str(problem["msg"]).removeprefix("Input should be ")
+
+
+def _refuse_impossible(settings: Settings) -> None:
+    if settings.breaker_max_backoff < settings.breaker_base_backoff:
+        raise SettingsError(
+            "BREAKER_MAX_BACKOFF",
+            "it is shorter than BREAKER_BASE_BACKOFF",
+            "the same or longer",
+        )
+    known = {*settings.providers, LOCAL_PROVIDER}
+    for name in ("primary_engine", "secondary_engine"):
+        if getattr(settings, name) not in known:
+            raise SettingsError(
+                name.upper(),
+                f"{getattr(settings, name)!r} is not a provider",
+                ", ".join(sorted(known)),
+            )
+    for entry in settings.route_chain:
+        provider, _, model = entry.partition(":")
+        if provider not in known or not model:
+            raise SettingsError(
+                "ROUTE_CHAIN",
+                f"{entry!r} is not a route",
+                f"provider:model, with a provider of {', '.join(sorted(known))}",
+            )
+    for name in ("store_url", "results_url"):
+        scheme, found, _ = getattr(settings, name).partition("://")
+        if found and scheme != "file":
+            raise SettingsError(name.upper(), f"{scheme}:// is not supported", "a folder")

@@ -1,0 +1,1 @@
+"""The content-addressed store: one small protocol, and where it lives."""

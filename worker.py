@@ -1,0 +1,108 @@
+"""quire-worker: serves the queues of a cluster (or of this machine's embedded server)."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import structlog
+import typer
+from temporalio.service import RPCError
+from temporalio.worker import Worker
+
+from bootstrap import ROLES, build_house, build_workers
+from client import connect, register_search_attributes
+from domain.errors import QuireError
+from embedded import EmbeddedServer
+from settings import Settings, load_settings
+from telemetry.logs import configure_logs
+
+log = structlog.get_logger("quire.worker")
+app = typer.Typer(add_completion=False, help=__doc__)
+
+
+async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
+    """Run until SIGTERM or SIGINT, then finish what is in flight and hand back the rest."""
+    stop = asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    server = None if settings.temporal_address else EmbeddedServer(settings.state_dir)
+    address = (await server.start()).address if server else None
+    client = await connect(settings, address)
+    try:
+        added = await register_search_attributes(client)
+        if added:
+            log.info("search_attributes_added", names=added)
+    except RPCError as error:
+        # A worker's key need not be an operator's: docs/operations.md has the command.
+        log.warning("search_attributes_not_checked", error=error.message)
+    house = build_house(settings)
+    workers = build_workers(client, house, roles)
+    for left_out in sorted(
+        plan.missing for plan in house.defaults.providers.values() if plan.missing
+    ):
+        log.warning("provider_left_out", reason=left_out)
+    log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
+    try:
+        await run_workers(workers, stop)
+    finally:
+        await house.close()
+        if server:
+            server.stop()
+    log.info("worker_stopped")
+
+
+async def run_workers(workers: Sequence[Worker], stop: asyncio.Event) -> None:
+    """Run until told to stop or until one worker fails; then shut all of them down."""
+    running = [asyncio.create_task(worker.run()) for worker in workers]
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+        await asyncio.gather(*(worker.shutdown() for worker in workers))
+        await asyncio.gather(*running)
+
+
+@app.command()
+def worker(
+    roles: Annotated[
+        str, typer.Option(help="Which queues to serve, comma-separated: " + ", ".join(ROLES))
+    ] = ",".join(ROLES),
+) -> None:
+    """Serve the queues until stopped."""
+    chosen = tuple(part.strip() for part in roles.split(",") if part.strip())
+    unknown = [role for role in chosen if role not in ROLES]
+    if unknown or not chosen:
+        raise typer.BadParameter(f"{roles!r}: choose from {', '.join(ROLES)}", param_hint="--roles")
+    settings = load_settings()
+    configure_logs(settings.log_level, settings.log_format)
+    asyncio.run(serve(settings, chosen))
+
+
+def main() -> None:
+    code = 0
+    try:
+        app(standalone_mode=False)
+    except QuireError as error:
+        sys.stderr.write(error.info.line() + "\n")
+        code = 2
+    except typer.Exit as leaving:
+        code = leaving.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        sys.stderr.write(f"{error.format_message()}\n")
+        code = 2
+    # Interpreter teardown after the SDK's threads have run can crash (sdk-python issue 300).
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

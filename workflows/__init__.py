@@ -1,0 +1,1 @@
+"""Order and waiting; the rules are in domain/."""

@@ -1,0 +1,23 @@
+"""Timeouts and retry policies of the activities, in one place."""
+
+from datetime import timedelta
+
+from temporalio.common import RetryPolicy
+
+# Two at least everywhere: a worker's shutdown uses one up, and a deploy must not fail a page.
+STEADY = RetryPolicy(
+    initial_interval=timedelta(seconds=1),
+    backoff_coefficient=2.0,
+    maximum_interval=timedelta(seconds=15),
+    maximum_attempts=10,
+)
+QUICK = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=5)
+ATTEMPT = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=5)
+
+HEARTBEAT = timedelta(seconds=10)
+LOCAL = timedelta(seconds=10)
+DOCUMENT_STEP = timedelta(minutes=30)
+# What an attempt needs besides the vendor's time: drawing the page, and reading and writing.
+ATTEMPT_MARGIN = timedelta(seconds=60)
+# "A moment": how long an attempt may wait for a slot that other documents hold.
+MOMENT = timedelta(seconds=3)
