@@ -15,6 +15,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DefaultFailureConverter, PayloadConverter
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError
 
 from domain.contracts import SEARCH_ATTRIBUTES
@@ -42,7 +43,19 @@ DATA_CONVERTER = dataclasses.replace(
 )
 
 
-async def connect(settings: Settings, address: str | None = None) -> Client:
+def quiet_runtime() -> Runtime:
+    """For a person's terminal: what the SDK's core would say there is for operators."""
+    return Runtime(
+        telemetry=TelemetryConfig(
+            logging=LoggingConfig(filter=TelemetryFilter(core_level="OFF", other_level="OFF"))
+        ),
+        worker_heartbeat_interval=None,
+    )
+
+
+async def connect(
+    settings: Settings, address: str | None = None, *, runtime: Runtime | None = None
+) -> Client:
     """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names."""
     options: Mapping[str, Any]
     if address is not None:
@@ -50,7 +63,7 @@ async def connect(settings: Settings, address: str | None = None) -> Client:
     else:
         options = ClientConfig.load_client_connect_config()
     try:
-        return await Client.connect(**options, data_converter=DATA_CONVERTER)
+        return await Client.connect(**options, data_converter=DATA_CONVERTER, runtime=runtime)
     except (RPCError, RuntimeError) as error:
         raise QuireError(
             Code.IO_ERROR,

@@ -61,27 +61,36 @@ class EmbeddedServer:
         self._keeper = asyncio.create_task(self._keep(info))
         return info
 
-    def stop(self) -> bool:
-        """Leave; True when nobody else needed the server and it was stopped.
+    def stop_if_last(self) -> bool:
+        """Stop the server unless another command needs it; True when it was stopped.
 
         It is killed outright: its database is in WAL mode, made to survive exactly that, and a
         person waits for the prompt while an orderly shutdown takes a second and a half.
         """
-        if self._keeper is not None:
-            self._keeper.cancel()
         if self._users is None:
             return False
         with self._locked():
             try:
                 fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                # A failed upgrade gives up the shared lock too: take it again.
+                fcntl.flock(self._users, fcntl.LOCK_SH)
                 return False
-            else:
-                self._kill()
-                return True
-            finally:
-                os.close(self._users)
-                self._users = None
+            self._stop_keeping()
+            self._kill()
+        return True
+
+    def leave(self) -> None:
+        """Need the server no longer; the last one to leave stops it."""
+        if not self.stop_if_last() and self._users is not None:
+            self._stop_keeping()
+
+    def _stop_keeping(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+        if self._users is not None:
+            os.close(self._users)
+            self._users = None
 
     # --- finding and starting ----------------------------------------------------------------
 

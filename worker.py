@@ -50,7 +50,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     finally:
         await house.close()
         if server:
-            server.stop()
+            server.leave()
     log.info("worker_stopped")
 
 

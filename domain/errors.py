@@ -12,7 +12,7 @@ failure means is data (`MEANING`), so that no caller decides by the text of a me
 """
 
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -69,14 +69,15 @@ class QuireError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions cross process borders; the default would pass only the message on.
-        return (_revive, (type(self), self.info))
+        return (type(self).from_info, (self.info,))
 
-
-def _revive(kind: type[QuireError], info: ErrorInfo) -> QuireError:
-    error = kind.__new__(kind)
-    Exception.__init__(error, info.message)
-    error.info = info
-    return error
+    @classmethod
+    def from_info(cls, info: ErrorInfo) -> Self:
+        """The error of this class with that public face, as it came over a border."""
+        error = cls.__new__(cls)
+        Exception.__init__(error, info.message)
+        error.info = info
+        return error
 
 
 class DocumentRefused(QuireError):

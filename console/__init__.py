@@ -1,0 +1,1 @@
+"""What `starter.py` shows and asks: sessions with Temporal, live views, reports."""

@@ -1,0 +1,142 @@
+"""`doctor`: is everything in place, and what to do about what is not."""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from bootstrap import plan_defaults
+from client import connect
+from documents.reader import Documents
+from domain.contracts import LOCAL_PROVIDER, ImageOptions
+from domain.errors import QuireError
+from embedded import EmbeddedServer
+from settings import ProviderSettings, Settings
+
+PUBLIC_URLS = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+}
+ONE_PAGE = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj
+trailer<</Root 1 0 R>>
+"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked. `ok` is None for what is merely not configured."""
+
+    name: str
+    ok: bool | None
+    detail: str
+    remedy: str = ""
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """All checks; none of them costs money."""
+    checks: list[Callable[[Settings], Awaitable[list[Finding]]]] = [
+        _temporal, _store, _mupdf, _engines,
+    ]  # fmt: skip
+    findings = [Finding("settings", True, "all values are allowed")]
+    for found in await asyncio.gather(*(check(settings) for check in checks)):
+        findings += found
+    return findings
+
+
+async def _temporal(settings: Settings) -> list[Finding]:
+    try:
+        if settings.temporal_address:
+            await connect(settings)
+            return [Finding("temporal", True, f"cluster at {settings.temporal_address}")]
+        server = EmbeddedServer(settings.state_dir)
+        info = await server.start()
+        await connect(settings, info.address)
+        server.leave()
+        return [Finding("temporal", True, "embedded server starts and answers")]
+    except QuireError as error:
+        return [Finding("temporal", False, error.info.message, error.info.remedy)]
+
+
+async def _store(settings: Settings) -> list[Finding]:
+    return [
+        await asyncio.to_thread(_writable, "store", settings.store_folder, "STORE_URL"),
+        await asyncio.to_thread(_writable, "results", settings.results_folder, "RESULTS_URL"),
+    ]
+
+
+def _writable(name: str, folder: Path, setting: str) -> Finding:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            return Finding(name, True, str(folder))
+    except OSError as error:
+        return Finding(
+            name, False, f"{folder}: {error.strerror}", f"Make it writable or change {setting}."
+        )
+
+
+async def _mupdf(settings: Settings) -> list[Finding]:
+    documents = Documents(processes=1)
+    try:
+        with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
+            file.write(ONE_PAGE)
+            file.flush()
+            await documents.render(Path(file.name), 1, ImageOptions())
+        return [Finding("mupdf", True, "draws a page in a child process")]
+    except QuireError as error:
+        return [Finding("mupdf", False, error.info.message, "Reinstall pymupdf and pillow.")]
+    finally:
+        documents.close()
+
+
+async def _engines(settings: Settings) -> list[Finding]:
+    defaults = plan_defaults(settings)
+    findings = [
+        Finding(name, None, defaults.providers[name].missing)
+        if defaults.providers[name].missing
+        else await _vendor(name, own)
+        for name, own in settings.providers.items()
+    ]
+    lacking = defaults.local_missing
+    findings.append(Finding(LOCAL_PROVIDER, None if lacking else True, lacking or "rapidocr"))
+    if not any(finding.ok for finding in findings):
+        findings.append(
+            Finding(
+                "engines",
+                False,
+                "no model can read a page",
+                "Set a vendor's API key, or pip install 'quire[ocr]'.",
+            )
+        )
+    return findings
+
+
+async def _vendor(name: str, own: ProviderSettings) -> Finding:
+    """A listing of models is free and shows both the way and the key."""
+    base = (own.base_url or PUBLIC_URLS.get(name, "")).rstrip("/")
+    key = own.api_key.get_secret_value() if own.api_key else "none"
+    anthropic = name == "anthropic"
+    headers = (
+        {"x-api-key": key, "anthropic-version": "2023-06-01"}
+        if anthropic
+        else {"authorization": f"Bearer {key}"}
+    )
+    try:
+        async with httpx.AsyncClient(timeout=5.0) as http:
+            answer = await http.get(
+                base + ("/v1/models" if anthropic else "/models"), headers=headers
+            )
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        remedy = f"Check the network and {name.upper()}_BASE_URL."
+        return Finding(name, False, f"{base}: {type(error).__name__}", remedy)
+    if answer.status_code in (401, 403):
+        return Finding(name, False, f"{base} refuses the key", f"Correct {name.upper()}_API_KEY.")
+    if answer.status_code >= 500:
+        return Finding(name, False, f"{base} answers {answer.status_code}", "Try again later.")
+    return Finding(name, True, base)

@@ -1,0 +1,56 @@
+"""Exit codes, and how an error reaches a person or a program."""
+
+import json
+import sys
+from enum import IntEnum
+
+from domain.errors import Code, DocumentRefused, ErrorInfo, JobError, QuireError, SettingsError
+
+
+class Exit(IntEnum):
+    DONE = 0
+    OUR_FAULT = 1
+    USAGE = 2
+    REFUSED = 3
+    NOT_ALLOWED = 4
+    DEGRADED = 5
+    INTERRUPTED = 130
+
+
+class UsageError(QuireError):
+    """The command was called in a way that cannot work."""
+
+    def __init__(self, message: str, remedy: str = "See --help.") -> None:
+        super().__init__(Code.UNKNOWN, "USAGE", message, remedy)
+
+
+def exit_code(error: QuireError) -> Exit:
+    """Which exit code tells of this error."""
+    if isinstance(error, (SettingsError, UsageError)):
+        return Exit.USAGE
+    if isinstance(error, DocumentRefused):
+        # A missing key is the caller's setting, not the document's fault.
+        return Exit.USAGE if error.info.reason == "AUTH" else Exit.REFUSED
+    if isinstance(error, JobError):
+        return Exit.NOT_ALLOWED
+    return Exit.OUR_FAULT
+
+
+def say(line: str) -> None:
+    """Words for people go to standard error."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def show_error(info: ErrorInfo, *, as_json: bool, job_id: str | None = None) -> None:
+    """One clear line; with `--json` also the one JSON object on standard output."""
+    say(info.line())
+    if as_json:
+        body = {"job_id": job_id, "status": "failed", "error": info.model_dump(mode="json")}
+        print_json(body)
+
+
+def print_json(body: object) -> None:
+    """The one JSON object that standard output holds."""
+    sys.stdout.write(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()

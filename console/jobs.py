@@ -1,0 +1,143 @@
+"""Asking Temporal about jobs: start, attach, status, result."""
+
+from dataclasses import dataclass
+
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+)
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from domain.contracts import (
+    WORKFLOW_QUEUE,
+    BreakerStatus,
+    DocumentRequest,
+    DocumentResult,
+    DocumentStatus,
+    workflow_id,
+)
+from domain.errors import Code, DocumentRefused, ErrorInfo, JobError, QuireError
+from workflows.document import DocumentWorkflow
+
+Handle = WorkflowHandle[DocumentWorkflow, DocumentResult]
+
+
+@dataclass(frozen=True)
+class View:
+    """A job as the live view shows it."""
+
+    status: DocumentStatus
+    breakers: list[BreakerStatus]
+
+
+def handle_of(client: Client, job_id: str) -> Handle:
+    return client.get_workflow_handle_for(DocumentWorkflow.run, workflow_id(job_id))
+
+
+async def start(client: Client, request: DocumentRequest, engine: str) -> Handle:
+    """Start the job; attach when it runs already, or hand back the finished one.
+
+    A job that failed may be started again under its id; `force` starts anew whatever there is.
+    """
+    try:
+        return await client.start_workflow(
+            DocumentWorkflow.run,
+            request,
+            id=workflow_id(request.job_id),
+            task_queue=WORKFLOW_QUEUE,
+            id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING
+            if request.force
+            else WorkflowIDConflictPolicy.USE_EXISTING,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE
+            if request.force
+            else WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+            search_attributes=TypedSearchAttributes(
+                [
+                    SearchAttributePair(SearchAttributeKey.for_keyword("QuireStatus"), "running"),
+                    SearchAttributePair(SearchAttributeKey.for_keyword("QuireEngine"), engine),
+                    SearchAttributePair(
+                        SearchAttributeKey.for_keyword("QuireUser"), request.user_id or "-"
+                    ),
+                ]
+            ),
+            static_summary=f"{request.source_name} ({engine})",
+        )
+    except WorkflowAlreadyStartedError:
+        return handle_of(client, request.job_id)
+
+
+async def result_of(handle: Handle) -> DocumentResult:
+    """The job's result; `DocumentRefused` when there was no document."""
+    try:
+        return await handle.result()
+    except WorkflowFailureError as error:
+        cause = error.cause
+        if isinstance(cause, ApplicationError) and cause.details:
+            info = ErrorInfo.model_validate(cause.details[0])
+            raise DocumentRefused.from_info(info) from None
+        raise QuireError(
+            Code.UNKNOWN,
+            "ENDED",
+            f"The job was ended from outside ({type(cause).__name__}).",
+            "Start it again under its job id.",
+            "retryable",
+        ) from None
+
+
+async def describe(client: Client, job_id: str) -> WorkflowExecutionDescription:
+    """The job's execution, or `JobError` when there is none."""
+    try:
+        return await handle_of(client, job_id).describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        raise no_such_job(job_id) from None
+
+
+def no_such_job(job_id: str) -> JobError:
+    return JobError(
+        Code.EXPIRED,
+        "NO_SUCH_JOB",
+        f"There is no job {job_id!r}, or its history has expired.",
+        "Check the id with: starter.py list",
+    )
+
+
+async def status_of(client: Client, job_id: str) -> DocumentStatus:
+    """The progress contract of a job."""
+    await describe(client, job_id)
+    return await handle_of(client, job_id).query(DocumentWorkflow.status)
+
+
+async def view_of(handle: Handle) -> View | None:
+    """Status and breakers for the live view; None when no worker answers just now."""
+    try:
+        status = await handle.query(DocumentWorkflow.status)
+        return View(status, await handle.query(DocumentWorkflow.breakers))
+    except RPCError:
+        return None
+
+
+async def result_when_ready(client: Client, job_id: str) -> DocumentResult:
+    """The result of a finished job; `NOT_READY` while it runs."""
+    description = await describe(client, job_id)
+    if description.status is WorkflowExecutionStatus.RUNNING:
+        raise JobError(
+            Code.NOT_READY,
+            "RUNNING",
+            f"Job {job_id!r} is still running.",
+            f"Follow it with: starter.py watch {job_id}",
+            "retryable",
+        )
+    return await result_of(handle_of(client, job_id))

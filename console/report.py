@@ -1,0 +1,71 @@
+"""The finished document, for a person."""
+
+import os
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from console.live import STYLES
+from domain.contracts import DocumentReport, PageResult
+
+# A longer document shows only the pages that a person must know about.
+EVERY_PAGE_UP_TO = 40
+
+
+def show_report(report: DocumentReport) -> None:
+    """The pages with their sources, the counts, and where the text is."""
+    console = Console(width=None if os.isatty(1) else 120, highlight=False, soft_wrap=True)
+    short = len(report.pages) <= EVERY_PAGE_UP_TO
+    shown = [page for page in report.pages if short or page.source.degraded]
+    if shown:
+        console.print(_table(shown))
+    console.print(_counts(report))
+    for warning in report.metadata.warnings:
+        console.print(f"note: {warning}")
+    if report.metadata.timeout_occurred:
+        console.print("note: the deadline passed; --deadline gives a document more time")
+    console.print(f"text: {report.metadata.result_local_path or report.metadata.result_s3_url}")
+
+
+def _table(pages: list[PageResult]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("page", "class", "source", "read by", "chars", "why"):
+        table.add_column(name, justify="right" if name in ("page", "chars") else "left")
+    for page in pages:
+        route = f"{page.provider}:{page.model}" if page.provider else ""
+        why = f"{page.error.code}: {page.error.error}" if page.error else page.reason
+        table.add_row(
+            str(page.page),
+            page.classification.value,
+            Text(page.source.value, style=STYLES[page.source.value]),
+            route,
+            str(page.chars),
+            Text(why, overflow="ellipsis", no_wrap=True),
+        )
+    return table
+
+
+def _counts(report: DocumentReport) -> str:
+    meta = report.metadata
+    sources = Counter(page.source.value for page in report.pages)
+    by_source = ", ".join(f"{count} {name}" for name, count in sorted(sources.items()))
+    took = (
+        datetime.fromisoformat(report.completed_at) - datetime.fromisoformat(report.started_at)
+    ).total_seconds()
+    cost = "price unknown" if meta.cost_usd is None else f"${meta.cost_usd:.4f}"
+    return f"{meta.total_pages} pages in {took:.1f} s: {by_source}; {cost}"
+
+
+def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentReport:
+    """Put `text.txt` and `result.json` into the folder that was asked for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / "text.txt"
+    target.write_bytes(text)
+    meta = report.metadata.model_copy(update={"result_local_path": str(target.absolute())})
+    moved = report.model_copy(update={"metadata": meta})
+    (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    return moved

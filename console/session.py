@@ -1,0 +1,62 @@
+"""A command's connection: to a cluster, or to the embedded server with workers in this process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from bootstrap import ROLES, House, build_house, build_workers
+from client import connect, quiet_runtime
+from embedded import EmbeddedServer
+from settings import Settings
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a command works with."""
+
+    settings: Settings
+    client: Client
+    embedded: bool
+    ui_url: str | None = None
+
+
+@asynccontextmanager
+async def open_session(
+    settings: Settings, roles: tuple[str, ...] = ROLES
+) -> AsyncIterator[Session]:
+    """In embedded mode, documents of this state folder go on while the session is open."""
+    if settings.temporal_address:
+        yield Session(settings, await connect(settings, runtime=quiet_runtime()), embedded=False)
+        return
+    house = build_house(settings)
+    if "documents" in roles:
+        # MuPDF's child starts while the server does.
+        house.documents.warm_up()
+    server = EmbeddedServer(settings.state_dir)
+    info = await server.start()
+    client = await connect(settings, info.address, runtime=quiet_runtime())
+    workers = build_workers(client, house, roles)
+    running = [asyncio.create_task(worker.run()) for worker in workers]
+    try:
+        yield Session(settings, client, embedded=True, ui_url=info.ui_url)
+    finally:
+        await _leave(server, house, workers, running)
+
+
+async def _leave(
+    server: EmbeddedServer, house: House, workers: list[Worker], running: list[asyncio.Task[None]]
+) -> None:
+    """The last one out switches off the light, and need not say goodbye to the server.
+
+    While others use the server, leave in order: tasks handed to a poller that is gone would be
+    lost until their timeout.
+    """
+    if not server.stop_if_last():
+        await asyncio.gather(*(worker.shutdown() for worker in workers), return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
+        server.leave()
+    await house.close()

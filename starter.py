@@ -1,0 +1,232 @@
+"""Quire turns documents into faithful text with vision models, and always finishes."""
+
+import asyncio
+import os
+import re
+import secrets
+import sys
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from pydantic import ValidationError
+
+from console.exits import Exit, UsageError, exit_code, print_json, say, show_error
+from domain.contracts import JOB_ID, DocumentRequest
+from domain.errors import Code, ErrorInfo, QuireError
+from domain.pages import parse_pages
+from settings import Settings, load_settings, parse_duration
+from telemetry.logs import configure_logs
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Standard output holds exactly one JSON object.")
+]
+Job = Annotated[str, typer.Argument(help="The job's id.")]
+
+
+@app.command()
+def process(
+    source: Annotated[str, typer.Argument(help="A PDF file.")],
+    engine: Annotated[
+        str | None, typer.Option(help="openai, anthropic, an extra provider, or local.")
+    ] = None,
+    tier: Annotated[str, typer.Option(help="primary, secondary or fast models.")] = "primary",
+    prompt: Annotated[str, typer.Option(help="Wishes, added to the rules of transcription.")] = "",
+    text_only: Annotated[bool, typer.Option("--text-only", help="MuPDF's text only.")] = False,
+    deadline: Annotated[
+        str | None, typer.Option(help="Time for the whole document: 3m, 90s.")
+    ] = None,
+    pages: Annotated[str | None, typer.Option(help="Only these pages: 1-5,9.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also put text.txt and result.json here.")
+    ] = None,
+    user: Annotated[str, typer.Option(help="The owner of the job.")] = "",
+    job_id: Annotated[
+        str | None, typer.Option(help="Name the job; attaches to it if it runs.")
+    ] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Start and leave.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Ignore cached results.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 5 when any page is degraded.")
+    ] = False,
+    as_json: AsJson = False,
+) -> Exit:
+    """Turn one document into text."""
+    from console.process import Output, process, start_detached
+
+    settings = _settings()
+    request = _request(
+        job_id=job_id or _new_job_id(),
+        source=source,
+        source_name=Path(source).name,
+        engine=engine,
+        tier=tier,
+        instructions=prompt,
+        text_only=text_only,
+        deadline_s=_seconds(deadline),
+        pages=_pages(pages),
+        user_id=user,
+        force=force,
+    )
+    if detach:
+        again = [word for word in sys.argv[1:] if word != "--detach"]
+        if job_id is None:
+            again += ["--job-id", request.job_id]
+        _run(start_detached(settings, request, again))
+        say(f"job {request.job_id}; follow it with: starter.py watch {request.job_id}")
+        if as_json:
+            print_json({"job_id": request.job_id, "status": "pending"})
+        else:
+            typer.echo(request.job_id)
+        return Exit.DONE
+    return _run(process(settings, request, Output(as_json=as_json, out=out, strict=strict)))
+
+
+@app.command()
+def status(job: Job, as_json: AsJson = False) -> Exit:
+    """The progress of a job, once."""
+    from console.looking import show_status
+
+    return _run(show_status(_settings(), job, as_json=as_json))
+
+
+@app.command()
+def watch(job: Job, as_json: AsJson = False) -> Exit:
+    """Follow a job live until it is done, then show its result."""
+    from console.looking import watch
+
+    return _run(watch(_settings(), job, as_json=as_json))
+
+
+@app.command()
+def result(
+    job: Job,
+    out: Annotated[Path | None, typer.Option(help="Also put the files here.")] = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """The result of a finished job."""
+    from console.looking import show_finished
+
+    return _run(show_finished(_settings(), job, out=out, as_json=as_json))
+
+
+@app.command("list")
+def list_(
+    status: Annotated[str | None, typer.Option(help="running, completed or failed.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only this owner's.")] = None,
+    fallback: Annotated[
+        bool, typer.Option("--fallback", help="Only with pages that no model read.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 20,
+    as_json: AsJson = False,
+) -> Exit:
+    """The documents, newest first."""
+    from console.looking import Wanted, show_list
+
+    if status not in (None, "running", "completed", "failed"):
+        raise UsageError(f"--status {status}: choose running, completed or failed.")
+    wanted = Wanted(status=status, user=user, fallback=fallback, limit=limit)
+    return _run(show_list(_settings(), wanted, as_json=as_json))
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> Exit:
+    """Check Temporal, store, engines and settings, and say what to do about what fails."""
+    from console.looking import show_doctor
+
+    return _run(show_doctor(_settings(), as_json=as_json))
+
+
+def _settings() -> Settings:
+    settings = load_settings()
+    # In the person's terminal, the workers in this process speak only of what is wrong.
+    level = settings.log_level if "log_level" in settings.model_fields_set else "error"
+    configure_logs(level, settings.log_format)
+    return settings
+
+
+def _run(work: Coroutine[Any, Any, Exit | None]) -> Exit:
+    # A runner that is never closed: closing would cancel what is left of the workers and wait
+    # for a server that the last command out has already stopped. The process ends right after.
+    return asyncio.Runner().run(work) or Exit.DONE
+
+
+def _new_job_id() -> str:
+    """Sorts by time, and says when."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def _request(**fields: Any) -> DocumentRequest:
+    if not re.match(JOB_ID, fields["job_id"]):
+        raise UsageError(
+            f"--job-id {fields['job_id']!r} is not a job id.",
+            "Use up to 100 letters, digits, dots, dashes and underscores.",
+        )
+    try:
+        return DocumentRequest(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{first['loc'][0]}: {first['msg']}.") from None
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return None if text is None else parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--deadline {text!r} is not {error}.") from None
+
+
+def _pages(spec: str | None) -> str | None:
+    try:
+        return spec if spec is None or parse_pages(spec) else None
+    except ValueError as error:
+        raise UsageError(f"--pages: {error}.") from None
+
+
+def _call(arguments: list[str]) -> int:
+    """The exit code of a command line; every error ends as one line with what to do."""
+    as_json = "--json" in arguments
+    try:
+        return int(app(arguments, standalone_mode=False) or 0)
+    except QuireError as error:
+        show_error(error.info, as_json=as_json)
+        return exit_code(error)
+    except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
+        say("Interrupted. The job is kept: run the same command with its --job-id to go on.")
+        return Exit.INTERRUPTED
+    except typer.Exit as leaving:
+        return leaving.exit_code
+    except Exception as error:
+        if hasattr(error, "format_message"):
+            usage = UsageError(str(error.format_message()))
+            show_error(usage.info, as_json=as_json)
+            return Exit.USAGE
+        import structlog
+
+        structlog.get_logger("quire").exception("command_broke")
+        kind: Literal["retryable"] = "retryable"
+        info = ErrorInfo(
+            code=Code.UNKNOWN,
+            reason="BUG",
+            error_type=kind,
+            message=f"Quire failed: {type(error).__name__}.",
+            remedy="Please report it with the lines above.",
+        )
+        show_error(info, as_json=as_json)
+        return Exit.OUR_FAULT
+
+
+def main() -> None:
+    code = _call(sys.argv[1:])
+    # Interpreter teardown after the SDK's threads have run can crash (sdk-python issue 300).
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
