@@ -30,6 +30,7 @@ from providers.anthropic import AnthropicProvider
 from providers.local_ocr import LocalOcrProvider
 from providers.openai import OpenAIProvider
 from providers.protocol import Provider
+from providers.vendor import VendorProvider
 from settings import Settings, missing
 from storage.folder import FolderStore
 from storage.protocol import Store
@@ -50,6 +51,12 @@ class House:
     documents: Documents
     providers: Mapping[str, Provider]
     defaults: PlanDefaults
+
+    async def warm_up(self) -> None:
+        """Import the vendors' SDKs, one after the other, while nothing waits for them yet."""
+        for provider in self.providers.values():
+            if isinstance(provider, VendorProvider):
+                await provider.warm_up()
 
     async def close(self) -> None:
         self.documents.close()
@@ -119,7 +126,12 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
             make(
                 task_queue=WORKFLOW_QUEUE,
                 workflows=[DocumentWorkflow],
-                activities=[plan.plan_document, select_routes, finalize.finalize_document],
+                activities=[
+                    plan.plan_document,
+                    plan.write_brief,
+                    select_routes,
+                    finalize.finalize_document,
+                ],
                 max_concurrent_activities=settings.worker_concurrency,
             )
         )

@@ -39,6 +39,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         # A worker's key need not be an operator's: docs/operations.md has the command.
         log.warning("search_attributes_not_checked", error=error.message)
     house = build_house(settings)
+    warming = asyncio.create_task(house.warm_up())
     workers = build_workers(client, house, roles)
     for left_out in sorted(
         plan.missing for plan in house.defaults.providers.values() if plan.missing
@@ -48,6 +49,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     try:
         await run_workers(workers, stop)
     finally:
+        warming.cancel()
         await house.close()
         if server:
             server.leave()

@@ -17,12 +17,12 @@ from domain.contracts import (
     PageRecord,
     PageResult,
     PageSurvey,
-    Source,
     StoredAnswer,
     Usage,
 )
 from domain.keys import answer_key, chunk_of, result_key
 from domain.merge import merge_pages
+from domain.records import tell_attempts
 from domain.summary import summarize
 from storage.protocol import Store
 
@@ -88,7 +88,7 @@ class FinalizeDocument:
             source=record.source,
             provider=answer.provider if answer else None,
             model=answer.model if answer else None,
-            attempts=record.attempts,
+            attempts=tell_attempts(record.attempts, request.routes),
             chars=len(text),
             error=record.error,
             usage=answer.usage if answer else Usage(),
@@ -97,9 +97,9 @@ class FinalizeDocument:
         return result, text
 
     async def _answer(self, request: FinalizeRequest, record: PageRecord) -> StoredAnswer | None:
-        if record.source not in (Source.AI, Source.OCR) or record.route is None:
+        if record.read_by is None:
             return None
-        provider, _, model = record.route.partition(":")
+        provider, _, model = request.routes[record.read_by].partition(":")
         key = answer_key(request.sha256, record.page, request.reading, provider, model)
         data = await self._store.get(key)
         if data is None:

@@ -1,10 +1,10 @@
-"""plan_document: decide once how a document will be read."""
+"""plan_document and write_brief: decide once how a document will be read, and write it down."""
 
 from temporalio import activity
 
 from activities.failures import failures_for_temporal
-from domain.contracts import DocumentRequest
-from domain.keys import reading_key
+from domain.contracts import Brief, DocumentRequest
+from domain.keys import brief_id, brief_key
 from domain.plan import DocumentPlan, PlanDefaults, make_plan
 from storage.protocol import Store
 
@@ -20,6 +20,11 @@ class PlanDocument:
     async def plan_document(self, request: DocumentRequest) -> DocumentPlan:
         with failures_for_temporal():
             run_id = activity.info().workflow_run_id or ""
-            plan, reading = make_plan(request, self._defaults, run_id=run_id)
-            await self._store.put(reading_key(plan.reading), reading.model_dump_json().encode())
-            return plan
+            return make_plan(request, self._defaults, run_id=run_id)
+
+    @activity.defn
+    async def write_brief(self, brief: Brief) -> str:
+        with failures_for_temporal():
+            name = brief_id(brief)
+            await self._store.put(brief_key(name), brief.model_dump_json().encode())
+            return name

@@ -3,6 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from temporalio import activity
 
@@ -10,9 +11,9 @@ from activities.failures import attempt_failed, failures_for_temporal, stood_dow
 from activities.heartbeats import heartbeats
 from activities.ports import DocumentReader
 from activities.surveys import page_texts
-from domain.contracts import AttemptReceipt, AttemptRequest, ReadingOptions, StoredAnswer
+from domain.contracts import AttemptReceipt, AttemptRequest, Brief, StoredAnswer
 from domain.errors import MEANING, AttemptFailed, FailureKind
-from domain.keys import answer_key, reading_key, source_key
+from domain.keys import answer_key, brief_key, reading_id, source_key
 from domain.page import PageAnswer, PageQuestion
 from domain.prompt import user_prompt
 from providers.protocol import Provider
@@ -20,6 +21,7 @@ from storage.protocol import Store
 
 # "Once smaller": what is left of an image that the vendor found too large.
 SMALLER = 0.5
+BRIEFS_KEPT = 100
 
 
 class RouteGate:
@@ -34,23 +36,50 @@ class RouteGate:
         self._failed_at: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._remembered = remembered
 
-    def closed_for(self, run_id: str, request: AttemptRequest) -> bool:
+    def closed_for(self, attempt: "Attempting") -> bool:
         return any(
-            self._failed_at.get((run_id, scope), -1) >= begun_at
-            for scope, begun_at in self._scopes(request).items()
+            self._failed_at.get((attempt.run_id, scope), -1) >= begun_at
+            for scope, begun_at in attempt.scopes.items()
         )
 
-    def failed(self, run_id: str, request: AttemptRequest, kind: FailureKind) -> None:
+    def failed(self, attempt: "Attempting", kind: FailureKind) -> None:
         meaning = MEANING[kind]
-        if meaning.trips is None or not (request.stand_down or meaning.rests == "long"):
+        if meaning.trips is None or not (attempt.brief.stand_down or meaning.rests == "long"):
             return
-        scope = request.provider if meaning.trips == "provider" else _route(request)
-        self._failed_at[run_id, scope] = self._scopes(request)[scope]
+        scope = attempt.provider if meaning.trips == "provider" else attempt.route
+        self._failed_at[attempt.run_id, scope] = attempt.scopes[scope]
         while len(self._failed_at) > self._remembered:
             self._failed_at.popitem(last=False)
 
-    def _scopes(self, request: AttemptRequest) -> dict[str, int]:
-        return dict(zip((_route(request), request.provider), request.begun_at, strict=True))
+
+@dataclass(frozen=True)
+class Attempting:
+    """An attempt with what its brief says of it."""
+
+    run_id: str
+    brief: Brief
+    request: AttemptRequest
+
+    @property
+    def provider(self) -> str:
+        return self.brief.routes[self.request.route][0]
+
+    @property
+    def model(self) -> str:
+        return self.brief.routes[self.request.route][1]
+
+    @property
+    def route(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+    @property
+    def scopes(self) -> dict[str, int]:
+        return dict(zip((self.route, self.provider), self.request.begun_at, strict=True))
+
+    @property
+    def key(self) -> str:
+        reading = reading_id(self.brief.reading)
+        return answer_key(self.brief.sha256, self.request.page, reading, self.provider, self.model)
 
 
 class RecognizePage:
@@ -63,93 +92,92 @@ class RecognizePage:
         self._documents = documents
         self._providers = providers
         self._gate = RouteGate()
+        self._briefs: OrderedDict[str, Brief] = OrderedDict()
 
     @activity.defn
     async def recognize_page(self, request: AttemptRequest) -> AttemptReceipt:
-        key = answer_key(
-            request.sha256, request.page, request.reading, request.provider, request.model
-        )
         with failures_for_temporal():
             async with heartbeats():
-                stored = await self._store.get(key)
+                attempt = Attempting(
+                    run_id=activity.info().workflow_run_id or "",
+                    brief=await self._brief(request.brief),
+                    request=request,
+                )
+                stored = await self._store.get(attempt.key)
                 if stored is not None:
                     answer = StoredAnswer.model_validate_json(stored)
                     return AttemptReceipt(
                         milliseconds=answer.milliseconds, chars=len(answer.text), stored=True
                     )
-                run_id = activity.info().workflow_run_id or ""
-                if self._gate.closed_for(run_id, request):
-                    raise stood_down(_route(request))
-                return await self._attempt(request, key, run_id)
+                if self._gate.closed_for(attempt):
+                    raise stood_down(attempt.route)
+                return await self._attempt(attempt)
 
-    async def _attempt(self, request: AttemptRequest, key: str, run_id: str) -> AttemptReceipt:
+    async def _attempt(self, attempt: Attempting) -> AttemptReceipt:
         started = time.monotonic()
         try:
-            answer = await self._ask(request)
+            answer = await self._ask(attempt)
         except AttemptFailed as error:
-            self._gate.failed(run_id, request, error.kind)
+            self._gate.failed(attempt, error.kind)
             raise attempt_failed(error, _since(started)) from None
-        except (OSError, TimeoutError):
+        except OSError:
             raise
         except Exception as error:
-            activity.logger.exception("attempt_broke", extra={"page": request.page})
+            activity.logger.exception("attempt_broke", extra={"page": attempt.request.page})
             bug = AttemptFailed(FailureKind.BUG, f"{type(error).__name__} inside the attempt.")
             raise attempt_failed(bug, _since(started)) from error
         milliseconds = _since(started)
         record = StoredAnswer(
             text=answer.text,
-            provider=request.provider,
-            model=request.model,
+            provider=attempt.provider,
+            model=attempt.model,
             milliseconds=milliseconds,
             usage=answer.usage,
             cost_usd=answer.cost_usd,
             request_id=answer.request_id,
         )
-        await self._store.put(key, record.model_dump_json().encode())
+        await self._store.put(attempt.key, record.model_dump_json().encode())
         return AttemptReceipt(milliseconds=milliseconds, chars=len(answer.text))
 
-    async def _ask(self, request: AttemptRequest) -> PageAnswer:
-        reading = await self._reading(request.reading)
+    async def _ask(self, attempt: Attempting) -> PageAnswer:
         try:
-            return await self._call(request, reading, scale=1.0)
+            return await self._call(attempt, scale=1.0)
         except AttemptFailed as error:
             if error.kind is not FailureKind.IMAGE_SIZE:
                 raise
-            return await self._call(request, reading, scale=SMALLER)
+            return await self._call(attempt, scale=SMALLER)
 
-    async def _call(
-        self, request: AttemptRequest, reading: ReadingOptions, *, scale: float
-    ) -> PageAnswer:
-        path = await self._store.local_path(source_key(request.sha256))
+    async def _call(self, attempt: Attempting, *, scale: float) -> PageAnswer:
+        brief, page = attempt.brief, attempt.request.page
+        path = await self._store.local_path(source_key(brief.sha256))
         if path is None:
             raise AttemptFailed(FailureKind.RENDER, "The document is no longer in the store.")
-        image = await self._documents.render(path, request.page, reading.image, scale=scale)
-        first = max(1, request.page - reading.context_radius)
-        last = min(request.page_count, request.page + reading.context_radius)
-        neighbours = await page_texts(self._store, request.sha256, first, last)
+        image = await self._documents.render(path, page, brief.reading.image, scale=scale)
+        first = max(1, page - brief.reading.context_radius)
+        last = min(brief.page_count, page + brief.reading.context_radius)
         question = PageQuestion(
             image=image,
-            system_prompt=reading.system_prompt,
+            system_prompt=brief.reading.system_prompt,
             user_prompt=user_prompt(
-                request.page,
-                request.page_count,
-                neighbours,
-                max_context_bytes=reading.context_bytes,
-                instructions=reading.instructions,
+                page,
+                brief.page_count,
+                await page_texts(self._store, brief.sha256, first, last),
+                max_context_bytes=brief.reading.context_bytes,
+                instructions=brief.reading.instructions,
             ),
         )
-        provider = self._providers[request.provider]
-        return await provider.read_page(request.model, question, request.seconds)
+        provider = self._providers[attempt.provider]
+        return await provider.read_page(attempt.model, question, attempt.request.seconds)
 
-    async def _reading(self, reading: str) -> ReadingOptions:
-        data = await self._store.get(reading_key(reading))
-        if data is None:
-            raise AttemptFailed(FailureKind.BUG, "The reading options are not in the store.")
-        return ReadingOptions.model_validate_json(data)
-
-
-def _route(request: AttemptRequest) -> str:
-    return f"{request.provider}:{request.model}"
+    async def _brief(self, name: str) -> Brief:
+        if name not in self._briefs:
+            data = await self._store.get(brief_key(name))
+            if data is None:
+                raise FileNotFoundError(2, "the document's brief is missing from the store")
+            self._briefs[name] = Brief.model_validate_json(data)
+            while len(self._briefs) > BRIEFS_KEPT:
+                self._briefs.popitem(last=False)
+        return self._briefs[name]
 
 
 def _since(started: float) -> int:

@@ -41,6 +41,8 @@ async def open_session(
     client = await connect(settings, info.address, runtime=quiet_runtime())
     workers = build_workers(client, house, roles)
     running = [asyncio.create_task(worker.run()) for worker in workers]
+    if "ai" in roles:
+        running.append(asyncio.create_task(house.warm_up()))
     try:
         yield Session(settings, client, embedded=True, ui_url=info.ui_url)
     finally:

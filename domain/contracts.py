@@ -5,9 +5,15 @@ texts never appear in these types: they travel as keys into the store.
 """
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from domain.errors import Code, ErrorType, FailureKind
 
@@ -42,6 +48,20 @@ class Wire(BaseModel):
     """Frozen, and strict about unknown fields: a typo must not pass as a default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Lean(Wire):
+    """Leaves out what is at its default: history holds one of these for each attempt."""
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        whole: dict[str, Any] = serialize(self)
+        return {
+            name: value
+            for name, value in whole.items()
+            if getattr(self, name) != fields[name].default
+        }
 
 
 class Classification(StrEnum):
@@ -165,24 +185,31 @@ class SurveyReceipt(Wire):
     classes: str
 
 
-class AttemptRequest(Wire):
-    """One attempt at one page on one route."""
+class Brief(Wire):
+    """What all attempts of a document have in common: kept in the store, named in payloads."""
 
     job_id: str
     sha256: str
-    reading: str
-    page: int
     page_count: int
-    provider: str
-    model: str
-    seconds: float
-    # `changes` of the route's and the provider's breaker when the attempt was chosen.
-    begun_at: tuple[int, int]
-    # False while a breaker counts failures over a window: one failure then means little.
+    reading: ReadingOptions
+    # (provider, model) of every route, by its place in the chain.
+    routes: tuple[tuple[str, str], ...]
+    # False while breakers count failures over a window: one failure then means little.
     stand_down: bool = True
 
 
-class AttemptReceipt(Wire):
+class AttemptRequest(Lean):
+    """One attempt at one page on one route."""
+
+    brief: str
+    page: int
+    seconds: float
+    route: int = 0
+    # `changes` of the route's and the provider's breaker when the attempt was chosen.
+    begun_at: tuple[int, int] = (0, 0)
+
+
+class AttemptReceipt(Lean):
     """A page was read. Text and full receipt are in the store under the answer's key."""
 
     milliseconds: int
@@ -190,7 +217,7 @@ class AttemptReceipt(Wire):
     stored: bool = False
 
 
-class AttemptFailure(Wire):
+class AttemptFailure(Lean):
     """A page was not read, in the words of the failure table."""
 
     kind: FailureKind
@@ -216,14 +243,26 @@ class PageError(Wire):
     error_type: ErrorType
 
 
-class PageRecord(Wire):
+class AttemptNote(NamedTuple):
+    """One attempt in short: the route's place in the chain, `ok` or the failure's kind, time."""
+
+    route: int
+    outcome: str
+    milliseconds: int = 0
+
+
+class PageRecord(Lean):
     """How one page ended, as the workflow knows it; the store has the rest."""
 
     page: int
-    source: Source
-    route: str | None = None
-    attempts: tuple[Attempt, ...] = ()
+    source: Source = Source.AI
+    attempts: tuple[AttemptNote, ...] = ()
     error: PageError | None = None
+
+    @property
+    def read_by(self) -> int | None:
+        """The route that read the page, by its place in the chain."""
+        return self.attempts[-1].route if self.source in (Source.AI, Source.OCR) else None
 
 
 class PageResult(Wire):
@@ -295,7 +334,8 @@ class FinalizeRequest(Wire):
     sha256: str
     reading: str
     user_id: str
-    page_count: int
+    # The chain's routes, `provider:model`, by their place in it.
+    routes: tuple[str, ...]
     records: tuple[PageRecord, ...]
     vision_pages: int
     timeout_occurred: bool

@@ -8,13 +8,11 @@ from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from domain import breaker as breakers
-from domain.breaker import Breaker, BreakerPolicy
-from domain.budget import timeout_counts
+from domain.breaker import BreakerPolicy
 from domain.contracts import (
     LOCAL_PROVIDER,
-    Attempt,
     AttemptFailure,
+    AttemptNote,
     AttemptReceipt,
     Classification,
     PageError,
@@ -22,6 +20,8 @@ from domain.contracts import (
     Source,
 )
 from domain.errors import MEANING, Code, FailureKind
+from domain.health import BegunAt, Health
+from domain.records import DEADLINE, OK
 from domain.routes import Route
 from domain.selection import (
     Assignment,
@@ -46,8 +46,7 @@ class Flight:
 
     route: int
     seconds: float
-    begun_at: tuple[int, int]
-    probe: bool
+    begun_at: BegunAt
 
 
 @dataclass
@@ -60,7 +59,7 @@ class Page:
     barred_for_good: list[int] = field(default_factory=list)
     round: int = 0
     not_before: float = 0.0
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[AttemptNote] = field(default_factory=list)
     error: PageError | None = None
 
 
@@ -86,16 +85,12 @@ class Dispatch:
         self.job_id = job_id
         self.routes = routes
         self.policy = dispatch
-        self.breaker_policy = breaker
         self.deadline = deadline
         self.pages = {n: Page(n, vision[n]) for n in sorted(vision)}
         self.waiting: list[int] = sorted(vision)
         self.flights: dict[int, Flight] = {}
         self.records: dict[int, PageRecord] = {}
-        self.breakers: dict[str, Breaker] = {}
-        for route in routes:
-            self.breakers[route.key] = Breaker()
-            self.breakers[route.provider] = Breaker()
+        self.health = Health(routes, breaker)
         self.answered: set[int] = set()
         self.crowds = [Crowd() for _ in routes]
 
@@ -108,8 +103,8 @@ class Dispatch:
     def wants_selection(self) -> bool:
         """Could a selection change anything? Keeps idle ones out of the history.
 
-        While every slot is taken and pages are queued behind the slots, the next look can wait
-        until half of that queue is used up.
+        While pages are queued behind every slot, the next look can wait until one of these
+        queues is used up.
         """
         if not self.waiting or len(self.flights) >= self.policy.window:
             return False
@@ -119,11 +114,11 @@ class Dispatch:
         for index, route in enumerate(self.routes):
             if route.is_last_resort:
                 continue
-            healthy = self.breakers[route.key].state is breakers.BreakerState.CLOSED
-            queue = route.limit // 2 if healthy and index in self.answered else 0
+            well = self.health.is_well(route)
+            queue = 1 if well and index in self.answered else 0
             if load[index] < route.limit + queue:
                 return True
-            if healthy and self.policy.when_busy == "wait":
+            if well and self.policy.when_busy == "wait":
                 return False
         return False
 
@@ -138,8 +133,8 @@ class Dispatch:
             routes=tuple(
                 RouteView(
                     route=route,
-                    breaker=self.breakers[route.key],
-                    provider_breaker=self.breakers[route.provider],
+                    breaker=self.health.of(route)[0],
+                    provider_breaker=self.health.of(route)[1],
                     in_flight=load[index],
                     crowded_until=self.crowds[index].until,
                     answered=index in self.answered,
@@ -185,15 +180,10 @@ class Dispatch:
 
     def _begin(self, assignment: Assignment) -> Flight:
         route = self.routes[assignment.route]
-        if assignment.probe:
-            for key in (route.key, route.provider):
-                if self.breakers[key].state is not breakers.BreakerState.CLOSED:
-                    self.breakers[key] = breakers.begin_probe(self.breakers[key])
         flight = Flight(
             route=assignment.route,
             seconds=assignment.seconds,
-            begun_at=(self.breakers[route.key].changes, self.breakers[route.provider].changes),
-            probe=assignment.probe,
+            begun_at=self.health.begin(route, probe=assignment.how == "probe"),
         )
         self.waiting.remove(assignment.page)
         self.flights[assignment.page] = flight
@@ -205,14 +195,11 @@ class Dispatch:
         route = self.routes[flight.route]
         self.answered.add(flight.route)
         self.crowds[flight.route] = Crowd()
-        self._vendor_answered(flight, (route.key, route.provider))
+        self.health.answered(route, flight.begun_at)
         page = self.pages[number]
-        page.attempts.append(
-            Attempt(route=route.key, outcome="ok", milliseconds=receipt.milliseconds)
-        )
+        page.attempts.append(AttemptNote(flight.route, OK, receipt.milliseconds))
         page.error = None
-        local = route.provider == LOCAL_PROVIDER
-        self._end(number, Source.OCR if local else Source.AI, route.key)
+        self._end(number, Source.OCR if route.provider == LOCAL_PROVIDER else Source.AI)
 
     def failed(self, number: int, failure: AttemptFailure, now: float) -> None:
         """The attempt failed: bar what the page must not try again, count what counts."""
@@ -220,25 +207,18 @@ class Dispatch:
         route = self.routes[flight.route]
         meaning = MEANING[failure.kind]
         page = self.pages[number]
-        page.attempts.append(
-            Attempt(
-                route=route.key,
-                outcome=failure.kind.value,
-                code=meaning.code,
-                milliseconds=failure.milliseconds,
-            )
-        )
+        page.attempts.append(AttemptNote(flight.route, failure.kind.value, failure.milliseconds))
         page.error = PageError(
             error=failure.message, code=meaning.code, error_type=meaning.error_type
         )
         self._bar(page, flight.route, failure.kind)
-        self._count(flight, failure, now)
+        self.health.failed(route, flight.begun_at, failure, flight.seconds, now)
         insort(self.waiting, number)
 
     def stood_aside(self, number: int, now: float, *, crowded: bool) -> None:
         """The attempt never called the vendor: its route was full, or had just failed."""
         flight = self.flights.pop(number)
-        self._lose_probes(flight)
+        self.health.lost(self.routes[flight.route], flight.begun_at)
         crowd = self.crowds[flight.route]
         if crowd.until <= now:
             # After a stand-down the failure that caused it is about to arrive: a short rest.
@@ -256,13 +236,7 @@ class Dispatch:
             page = self.pages[number]
             flight = self.flights.get(number)
             if flight:
-                page.attempts.append(
-                    Attempt(
-                        route=self.routes[flight.route].key,
-                        outcome="DEADLINE",
-                        code=Code.GW_TIMEOUT,
-                    )
-                )
+                page.attempts.append(AttemptNote(flight.route, DEADLINE))
             page.error = PageError(
                 error="The document's deadline passed before this page was read.",
                 code=Code.GW_TIMEOUT,
@@ -272,7 +246,7 @@ class Dispatch:
         self.waiting.clear()
         self.flights.clear()
 
-    def _end(self, number: int, source: Source, route: str | None = None) -> None:
+    def _end(self, number: int, source: Source) -> None:
         page = self.pages[number]
         error = page.error
         if source is Source.MUPDF_FALLBACK and error is None:
@@ -280,7 +254,6 @@ class Dispatch:
         self.records[number] = PageRecord(
             page=number,
             source=source,
-            route=route,
             attempts=tuple(page.attempts),
             error=error if source.degraded else None,
         )
@@ -288,10 +261,8 @@ class Dispatch:
     def _why_none(self) -> str:
         if not self.routes:
             return "No model is configured that could read this page."
-        resting = sorted({b.reason for b in self.breakers.values() if b.reason})
-        return f"Every route rests after failures ({', '.join(resting) or 'none left'})."
-
-    # --- breakers ----------------------------------------------------------------------------
+        reasons = ", ".join(self.health.reasons()) or "none is left"
+        return f"Every route that could read this page rests after failures ({reasons})."
 
     def _bar(self, page: Page, index: int, kind: FailureKind) -> None:
         meaning = MEANING[kind]
@@ -306,56 +277,3 @@ class Dispatch:
                 page.barred.append(i)
             if meaning.error_type == "terminal" and i not in page.barred_for_good:
                 page.barred_for_good.append(i)
-
-    def _count(self, flight: Flight, failure: AttemptFailure, now: float) -> None:
-        route = self.routes[flight.route]
-        meaning = MEANING[failure.kind]
-        if failure.kind in (FailureKind.BUG, FailureKind.RENDER):
-            self._lose_probes(flight)
-            return
-        hurried = failure.kind is FailureKind.TIMEOUT and not timeout_counts(
-            flight.seconds, route.timeout_s
-        )
-        if meaning.trips is None or hurried:
-            if hurried:
-                self._lose_probes(flight)
-            else:
-                self._vendor_answered(flight, (route.key, route.provider))
-            return
-        key, begun_at = (
-            (route.key, flight.begun_at[0])
-            if meaning.trips == "route"
-            else (route.provider, flight.begun_at[1])
-        )
-        self.breakers[key] = breakers.fail(
-            self.breakers[key],
-            begun_at,
-            now,
-            self.breaker_policy,
-            reason=failure.kind.value,
-            retry_after_s=failure.retry_after_s,
-            long_rest=meaning.rests == "long",
-        )
-        if meaning.trips == "provider":
-            self._lose_probe(route.key, flight.begun_at[0])
-        elif failure.kind is FailureKind.TIMEOUT:
-            self._lose_probe(route.provider, flight.begun_at[1])
-        else:
-            # The provider was reached and took the key: only this model is at fault.
-            self._vendor_answered(flight, (route.provider,))
-
-    def _vendor_answered(self, flight: Flight, keys: tuple[str, ...]) -> None:
-        route = self.routes[flight.route]
-        for key, begun_at in zip((route.key, route.provider), flight.begun_at, strict=True):
-            if key in keys:
-                self.breakers[key] = breakers.succeed(
-                    self.breakers[key], begun_at, self.breaker_policy
-                )
-
-    def _lose_probes(self, flight: Flight) -> None:
-        route = self.routes[flight.route]
-        self._lose_probe(route.key, flight.begun_at[0])
-        self._lose_probe(route.provider, flight.begun_at[1])
-
-    def _lose_probe(self, key: str, begun_at: int) -> None:
-        self.breakers[key] = breakers.lose_probe(self.breakers[key], begun_at)

@@ -3,7 +3,9 @@
 import hashlib
 import json
 
-from domain.contracts import ReadingOptions
+from pydantic import BaseModel
+
+from domain.contracts import Brief, ReadingOptions
 
 # Raise when the survey's rules or texts change: older surveys are then made anew.
 SURVEY_VERSION = 1
@@ -33,14 +35,23 @@ def chunk_pages(chunk: int, page_count: int) -> tuple[int, int]:
 
 
 def reading_id(options: ReadingOptions) -> str:
-    """A short name for reading options: it stands in every attempt's payload."""
-    canonical = json.dumps(options.model_dump(), sort_keys=True, ensure_ascii=True)
+    """A short name for reading options, part of every answer's key."""
+    return _digest(options)
+
+
+def brief_id(brief: Brief) -> str:
+    """A short name for a brief: it stands in every attempt's payload."""
+    return _digest(brief)[:16]
+
+
+def brief_key(brief: str) -> str:
+    """The brief of that name."""
+    return f"briefs/{brief}.json"
+
+
+def _digest(model: BaseModel) -> str:
+    canonical = json.dumps(model.model_dump(mode="json"), sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
-
-
-def reading_key(reading: str) -> str:
-    """The reading options of that name."""
-    return f"readings/{reading}.json"
 
 
 def answer_key(sha256: str, page: int, reading: str, provider: str, model: str) -> str:

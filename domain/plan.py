@@ -5,7 +5,6 @@ from typing import Literal
 from domain.breaker import BreakerPolicy
 from domain.contracts import DocumentRequest, ImageOptions, ReadingOptions, Wire
 from domain.errors import Code, DocumentRefused
-from domain.keys import reading_id
 from domain.routes import Chain, ChainRequest, ProviderPlan, build_chain
 from domain.selection import DispatchPolicy
 
@@ -39,7 +38,7 @@ class DocumentPlan(Wire):
     deadline_s: float
     breaker: BreakerPolicy
     dispatch: DispatchPolicy
-    reading: str
+    reading: ReadingOptions
     every_page: bool
 
 
@@ -63,8 +62,8 @@ def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequ
 
 def make_plan(
     request: DocumentRequest, defaults: PlanDefaults, *, run_id: str = ""
-) -> tuple[DocumentPlan, ReadingOptions]:
-    """The plan, and the reading options to be stored under the name that the plan gives them."""
+) -> DocumentPlan:
+    """How this document will be read; `run_id` sets a forced run's answers apart."""
     refuse_unusable_engine(request.engine, defaults)
     reading = ReadingOptions(
         image=defaults.image,
@@ -74,15 +73,14 @@ def make_plan(
         context_bytes=defaults.context_bytes,
         salt=run_id if request.force else "",
     )
-    plan = DocumentPlan(
+    return DocumentPlan(
         chain=build_chain(chain_request(request, defaults)),
         deadline_s=request.deadline_s or defaults.deadline_s,
         breaker=defaults.breaker,
         dispatch=defaults.dispatch,
-        reading=reading_id(reading),
+        reading=reading,
         every_page=defaults.every_page,
     )
-    return plan, reading
 
 
 def refuse_unusable_engine(engine: str | None, defaults: PlanDefaults) -> None:

@@ -19,6 +19,7 @@ from domain.dispatch import Dispatch
 from domain.errors import Code, ErrorInfo
 from domain.pages import choose_pages
 from domain.plan import DocumentPlan
+from domain.records import tell_attempts
 
 _VISION = (Classification.HAS_GRAPHICS, Classification.SCANNED)
 
@@ -119,6 +120,10 @@ class DocumentProgress:
         return self.dispatch is not None and self.dispatch.finished
 
     @property
+    def route_keys(self) -> tuple[str, ...]:
+        return tuple(route.key for route in self.plan.chain.routes) if self.plan else ()
+
+    @property
     def vision_pages(self) -> int:
         return len(self.dispatch.pages) if self.dispatch else len(self.chosen)
 
@@ -177,8 +182,8 @@ class DocumentProgress:
                 classification=classification,
                 state="done",
                 source=record.source,
-                route=record.route,
-                attempts=record.attempts,
+                route=None if record.read_by is None else self.route_keys[record.read_by],
+                attempts=tell_attempts(record.attempts, self.route_keys),
                 error=record.error,
             )
         flight = self.dispatch.flights.get(number) if self.dispatch else None
@@ -187,8 +192,8 @@ class DocumentProgress:
             page=number,
             classification=classification,
             state="in_flight" if flight else "waiting",
-            route=self.require_dispatch().routes[flight.route].key if flight else None,
-            attempts=tuple(page.attempts) if page else (),
+            route=self.route_keys[flight.route] if flight else None,
+            attempts=tell_attempts(page.attempts if page else (), self.route_keys),
             error=page.error if page else None,
         )
 
@@ -208,7 +213,7 @@ class DocumentProgress:
                 in_flight=load.get(key, 0),
                 reason=breaker.reason,
             )
-            for key, breaker in sorted(self.dispatch.breakers.items())
+            for key, breaker in sorted(self.dispatch.health.breakers.items())
         ]
 
 

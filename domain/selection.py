@@ -6,11 +6,11 @@ gives the same selection.
 
 import hashlib
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from domain.breaker import Admission, Breaker, admits
 from domain.budget import attempt_seconds
-from domain.contracts import Classification, Wire
+from domain.contracts import Classification, Lean, Wire
 from domain.routes import Route
 
 
@@ -62,15 +62,16 @@ class Snapshot(Wire):
     pages: tuple[PageView, ...]
 
 
-class Assignment(Wire):
-    """Start this page on this route."""
+class Assignment(NamedTuple):
+    """Start this page on this route. A tuple, since history holds one for each attempt.
+
+    `behind`: queued behind attempts of this document, so that no slot stands still.
+    """
 
     page: int
     route: int
     seconds: float
-    probe: bool = False
-    # Queued behind attempts of this document, so that no slot stands still.
-    behind: bool = False
+    how: Literal["now", "probe", "behind"] = "now"
 
 
 class Deferral(Wire):
@@ -80,7 +81,7 @@ class Deferral(Wire):
     not_before: float
 
 
-class Selection(Wire):
+class Selection(Lean):
     """What to do now. `wake_at` is None when only the end of an attempt can change anything."""
 
     assign: tuple[Assignment, ...] = ()
@@ -146,7 +147,7 @@ class _Selector:
                 continue
             verdict = "busy"
             if self._has_slot(index) and self.room > 0:
-                self._start(page, index, probe=admission == "probe")
+                self._start(page, index, "probe" if admission == "probe" else "now")
                 return "assigned"
             if self.snap.policy.when_busy == "wait":
                 break
@@ -157,7 +158,8 @@ class _Selector:
 
         Only behind a route that has answered: a page queued behind a hung one would hang too.
         """
-        if self.room <= 0:
+        if self.room <= 0 or len(self.snap.pages) <= len(self.snap.routes):
+            # The last pages go to whichever route is free first.
             return
         admitted = [
             i
@@ -169,7 +171,7 @@ class _Selector:
         open_to = [i for i in admitted if self._may_queue(i)]
         if open_to:
             shortest = min(open_to, key=lambda i: (self.in_flight[i] / self._route(i).limit, i))
-            self._start(page, shortest, probe=False, behind=True)
+            self._start(page, shortest, "behind")
 
     def _may_queue(self, index: int) -> bool:
         view = self.snap.routes[index]
@@ -204,7 +206,7 @@ class _Selector:
         self.wakes.append(opens)
         return True
 
-    def _start(self, page: PageView, index: int, *, probe: bool, behind: bool = False) -> None:
+    def _start(self, page: PageView, index: int, how: Literal["now", "probe", "behind"]) -> None:
         route = self._route(index)
         others = sum(1 for i in self._chain(page) if i > index and self._admission(i) != "no")
         seconds = attempt_seconds(
@@ -213,14 +215,10 @@ class _Selector:
             others,
             proven=self.snap.routes[index].answered,
         )
-        self.assign.append(
-            Assignment(
-                page=page.page, route=index, seconds=round(seconds, 3), probe=probe, behind=behind
-            )
-        )
+        self.assign.append(Assignment(page.page, index, round(seconds, 1), how))
         self.in_flight[index] += 1
         self.room -= 1
-        if probe:
+        if how == "probe":
             view = self.snap.routes[index]
             if admits(view.breaker, self.snap.now) == "probe":
                 self.probing.add(route.key)

@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
         AttemptReceipt,
         AttemptRequest,
         BreakerStatus,
+        Brief,
         DocumentRequest,
         DocumentResult,
         DocumentStatus,
@@ -34,6 +35,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from domain.dispatch import Flight
     from domain.errors import Code, ErrorInfo
+    from domain.keys import reading_id
     from domain.plan import DocumentPlan
     from domain.progress import DocumentProgress
     from domain.selection import Assignment
@@ -83,8 +85,8 @@ class DocumentWorkflow:
         if not self._progress.choose_pages(request.pages, source.page_count):
             raise self._fail(_no_such_page(request.pages or "", source.page_count))
         await self._survey(request, plan, source)
-        if self._progress.dispatch is not None:
-            await self._dispatch(plan, source)
+        if self._progress.vision_pages and self._progress.dispatch is not None:
+            await self._dispatch(plan, await self._brief(plan, source))
         self._progress.close(timed_out=self._deadline_passed)
         alarm.cancel()
         return await self._finalize(request, plan, source)
@@ -125,6 +127,21 @@ class DocumentWorkflow:
                 survey.classes, every_page=plan.every_page, text_only=request.text_only
             )
 
+    async def _brief(self, plan: DocumentPlan, source: SourceReceipt) -> str:
+        return await workflow.execute_local_activity_method(
+            PlanDocument.write_brief,
+            Brief(
+                job_id=self._request.job_id,
+                sha256=source.sha256,
+                page_count=source.page_count,
+                reading=plan.reading,
+                routes=tuple((route.provider, route.model) for route in plan.chain.routes),
+                stand_down=plan.breaker.trip == "first",
+            ),
+            start_to_close_timeout=options.LOCAL,
+            retry_policy=options.QUICK,
+        )
+
     async def _finalize(
         self, request: DocumentRequest, plan: DocumentPlan, source: SourceReceipt
     ) -> DocumentResult:
@@ -135,9 +152,9 @@ class DocumentWorkflow:
                 job_id=request.job_id,
                 source=request.source_name or request.source,
                 sha256=source.sha256,
-                reading=plan.reading,
+                reading=reading_id(plan.reading),
                 user_id=request.user_id,
-                page_count=source.page_count,
+                routes=self._progress.route_keys,
                 records=self._progress.records(),
                 vision_pages=self._progress.vision_pages,
                 timeout_occurred=self._progress.timed_out,
@@ -166,7 +183,7 @@ class DocumentWorkflow:
 
     # --- the scheduler -----------------------------------------------------------------------
 
-    async def _dispatch(self, plan: DocumentPlan, source: SourceReceipt) -> None:
+    async def _dispatch(self, plan: DocumentPlan, brief: str) -> None:
         """Hand out pages until every one has ended, or the deadline has passed."""
         self._progress.phase = "dispatch"
         pages = self._progress.require_dispatch()
@@ -180,7 +197,7 @@ class DocumentWorkflow:
                     retry_policy=options.QUICK,
                 )
                 for assignment, flight in pages.apply(selection):
-                    self._begin(plan, source, assignment, flight)
+                    self._begin(plan, brief, assignment, flight)
                 self._look_again_at(selection.wake_at)
             if not pages.finished:
                 await workflow.wait_condition(
@@ -192,31 +209,26 @@ class DocumentWorkflow:
             self._attempts[number].cancel()
 
     def _begin(
-        self, plan: DocumentPlan, source: SourceReceipt, assignment: Assignment, flight: Flight
+        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
     ) -> None:
         self._progress.current = assignment.page
-        attempt = self._attempt(plan, source, assignment, flight)
+        attempt = self._attempt(plan, brief, assignment, flight)
         self._attempts[assignment.page] = asyncio.create_task(attempt)
 
     async def _attempt(
-        self, plan: DocumentPlan, source: SourceReceipt, assignment: Assignment, flight: Flight
+        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
     ) -> None:
         route = plan.chain.routes[assignment.route]
-        waits = assignment.behind or plan.dispatch.when_busy == "wait"
+        waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
         try:
             end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
                 RecognizePage.recognize_page,
                 AttemptRequest(
-                    job_id=self._request.job_id,
-                    sha256=source.sha256,
-                    reading=plan.reading,
+                    brief=brief,
                     page=assignment.page,
-                    page_count=source.page_count,
-                    provider=route.provider,
-                    model=route.model,
+                    route=assignment.route,
                     seconds=assignment.seconds,
                     begun_at=flight.begun_at,
-                    stand_down=plan.breaker.trip == "first",
                 ),
                 task_queue=route_queue(route.provider, route.model),
                 start_to_close_timeout=timedelta(seconds=assignment.seconds)

@@ -1,0 +1,28 @@
+"""Attempts in short for history, and in full for people."""
+
+from collections.abc import Iterable, Sequence
+
+from domain.contracts import Attempt, AttemptNote
+from domain.errors import MEANING, Code, FailureKind
+
+OK = "ok"
+DEADLINE = "DEADLINE"
+
+
+def tell_attempts(notes: Iterable[AttemptNote], routes: Sequence[str]) -> tuple[Attempt, ...]:
+    """The attempts as results and queries show them; `routes` are the chain's keys."""
+    return tuple(
+        Attempt(
+            route=routes[note.route],
+            outcome=note.outcome,
+            code=_code(note.outcome),
+            milliseconds=note.milliseconds,
+        )
+        for note in notes
+    )
+
+
+def _code(outcome: str) -> Code | None:
+    if outcome == OK:
+        return None
+    return Code.GW_TIMEOUT if outcome == DEADLINE else MEANING[FailureKind(outcome)].code
