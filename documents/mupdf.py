@@ -1,0 +1,6 @@
+"""MuPDF, only ever imported in a child process. Its type hints are partial, so it is Any here."""
+
+from importlib import import_module
+from typing import Any
+
+pymupdf: Any = import_module("pymupdf")

@@ -1,0 +1,50 @@
+"""What every test may use."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import pdfs
+from tests.tool import Tool
+from tests.vendor.standin import StandIn
+
+
+@pytest.fixture
+def vendor() -> Iterator[StandIn]:
+    with StandIn() as standing_in:
+        yield standing_in
+
+
+@pytest.fixture
+def tool(tmp_path: Path, vendor: StandIn) -> Tool:
+    """The tool with both vendors configured, each at the stand-in."""
+    return Tool(tmp_path / "state", vendor)
+
+
+@pytest.fixture
+def lone_tool(tmp_path: Path) -> Tool:
+    """The tool on a fresh machine: no key, no server."""
+    return Tool(tmp_path / "state")
+
+
+@pytest.fixture(scope="session")
+def pdf_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pdfs")
+
+
+@pytest.fixture(scope="session")
+def one_page(pdf_folder: Path) -> Path:
+    return pdfs.text_pdf(pdf_folder / "one.pdf")
+
+
+@pytest.fixture(scope="session")
+def mixed(pdf_folder: Path) -> Path:
+    """4 pages of text, then 8 that need vision."""
+    return pdfs.mixed_pdf(pdf_folder / "mixed.pdf", 4, 8)
+
+
+@pytest.fixture(scope="session")
+def forty(pdf_folder: Path) -> Path:
+    """40 pages that need vision."""
+    return pdfs.mixed_pdf(pdf_folder / "forty.pdf", 0, 40)

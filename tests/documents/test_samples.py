@@ -1,0 +1,35 @@
+"""The demo document shows every class of page, and is the same every time."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from documents.classify import classify
+from documents.signals import gather
+from domain.contracts import Classification
+from samples.make_sample import make_sample
+from tests import pdfs
+
+
+def test_one_page_of_each_class(tmp_path: Path) -> None:
+    with pdfs.pymupdf.open(make_sample(tmp_path / "new folder" / "a.pdf")) as document:
+        seen = [classify(gather(page)[0])[0] for page in document]
+    assert seen == [
+        Classification.TEXT_ONLY,
+        Classification.HAS_GRAPHICS,
+        Classification.SCANNED,
+        Classification.BLANK,
+    ]
+
+
+def test_the_same_bytes_every_time(tmp_path: Path) -> None:
+    first, second = (make_sample(tmp_path / name).read_bytes() for name in ("a.pdf", "b.pdf"))
+    assert first == second
+
+
+def test_as_a_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "samples.make_sample"]
+    root = Path(__file__).parents[2]
+    assert subprocess.run([*command, tmp_path / "a.pdf"], cwd=root).returncode == 0
+    assert (tmp_path / "a.pdf").stat().st_size > 10_000
+    assert subprocess.run(command, cwd=root, stderr=subprocess.DEVNULL).returncode == 2

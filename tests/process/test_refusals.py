@@ -1,0 +1,134 @@
+"""What a person does wrong: one clear line with the code and what to do, the right exit code."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests import pdfs
+from tests.tool import Ran, Tool
+from tests.vendor.behaviours import vendor_hangs
+from tests.vendor.standin import StandIn
+
+
+def refused(ran: Ran, exit_code: int, code: str, reason: str) -> None:
+    assert ran.code == exit_code, ran.err
+    lines = ran.err.strip().splitlines()
+    assert lines[-1].startswith(f"{code} ({reason}): "), ran.err
+    assert "Traceback" not in ran.err
+    error = ran.json["error"]
+    assert (error["code"], error["reason"]) == (code, reason)
+    assert error["remedy"]
+    assert error["error_type"] in ("retryable", "terminal")
+
+
+def test_wrong_path(lone_tool: Tool, tmp_path: Path) -> None:
+    refused(lone_tool.process(tmp_path / "nowhere.pdf"), 3, "IO_ERROR", "NOT_FOUND")
+
+
+def test_folder(lone_tool: Tool, tmp_path: Path) -> None:
+    refused(lone_tool.process(tmp_path), 3, "IO_ERROR", "NOT_A_FILE")
+
+
+def test_empty_file(lone_tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "empty.pdf").touch()
+    refused(lone_tool.process(tmp_path / "empty.pdf"), 3, "NOT_PDF", "EMPTY")
+
+
+def test_text_named_pdf(lone_tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "note.pdf").write_text("just words")
+    refused(lone_tool.process(tmp_path / "note.pdf"), 3, "NOT_PDF", "NOT_PDF")
+
+
+def test_header_and_nothing_else(lone_tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "header.pdf").write_bytes(b"%PDF-1.7\n" + b"\0" * 500)
+    ran = lone_tool.process(tmp_path / "header.pdf")
+    assert ran.code == 3
+    assert ran.json["error"]["code"] == "NOT_PDF"
+
+
+def test_locked_file(lone_tool: Tool, tmp_path: Path) -> None:
+    locked = pdfs.locked_pdf(tmp_path / "locked.pdf", "secret")
+    refused(lone_tool.process(locked), 3, "IO_ERROR", "PASSWORD_MISSING")
+
+
+def test_too_large(lone_tool: Tool, one_page: Path) -> None:
+    refused(lone_tool.process(one_page, MAX_FILE_SIZE="100B"), 3, "TOO_LARGE", "BYTES")
+
+
+def test_too_many_pages(lone_tool: Tool, tmp_path: Path) -> None:
+    three = pdfs.text_pdf(tmp_path / "three.pdf", 3)
+    refused(lone_tool.process(three, MAX_PAGES="2"), 3, "TOO_LARGE", "PAGES")
+
+
+def test_pages_that_do_not_exist(lone_tool: Tool, one_page: Path) -> None:
+    refused(lone_tool.process(one_page, "--pages", "7-9"), 3, "UNKNOWN", "PAGES")
+
+
+def test_missing_key_for_the_chosen_engine(lone_tool: Tool, one_page: Path) -> None:
+    ran = lone_tool.process(one_page, "--engine", "openai")
+    refused(ran, 2, "GW_4XX", "AUTH")
+    assert "OPENAI_API_KEY" in ran.err
+
+
+def test_impossible_setting(lone_tool: Tool, one_page: Path) -> None:
+    ran = lone_tool.process(one_page, REQUEST_TIMEOUT="soon")
+    refused(ran, 2, "UNKNOWN", "SETTING")
+    assert "REQUEST_TIMEOUT" in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--pages", "five"),
+        ("--deadline", "soon"),
+        ("--tier", "best"),
+        ("--job-id", "../../etc"),
+        ("--unknown",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_wrong_usage(lone_tool: Tool, one_page: Path, arguments: tuple[str, ...]) -> None:
+    ran = lone_tool.process(one_page, *arguments)
+    refused(ran, 2, "UNKNOWN", "USAGE")
+
+
+def test_unknown_job(lone_tool: Tool) -> None:
+    for command in ("status", "result", "watch"):
+        refused(lone_tool.run(command, "no-such-job", "--json"), 4, "EXPIRED", "NO_SUCH_JOB")
+
+
+def test_interrupted_job_is_kept_and_goes_on(tool: Tool, vendor: StandIn, mixed: Path) -> None:
+    vendor.behave(vendor_hangs())
+    process = tool.start("process", mixed, "--json", "--job-id", "kept")
+    vendor.wait_for_calls(2, timeout=60)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "kept" in err
+    assert "Traceback" not in err
+    vendor.reset()
+    ran = tool.process(mixed, "--job-id", "kept")
+    assert ran.code == 0, ran.err
+    assert ran.sources() == {"mupdf": 4, "ai": 8}
+
+
+def test_no_server_is_left_behind(lone_tool: Tool, one_page: Path) -> None:
+    lone_tool.process(one_page)
+    time.sleep(0.2)
+    running = [
+        path
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if str(lone_tool.state).encode() in _read(path)
+    ]
+    assert running == []
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

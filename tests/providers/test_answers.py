@@ -1,0 +1,251 @@
+"""What is sent, and what becomes of a good answer."""
+
+import asyncio
+import subprocess
+import sys
+import time
+
+import pytest
+
+from domain.errors import AttemptFailed, FailureKind
+from domain.page import PageQuestion
+from providers.openai import OpenAIProvider
+from providers.vendor import OUTPUT_CAP, VendorProvider
+from tests.providers.conftest import SECRET, Make
+from tests.vendor import (
+    Asked,
+    StandIn,
+    vendor_answers,
+    vendor_answers_late,
+    vendor_drips,
+    vendor_fails,
+    vendor_hangs,
+    vendor_truncates,
+)
+
+PRICED = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5"}
+
+
+async def test_request_says_all_there_is_to_say(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion, api: str
+) -> None:
+    answer = await provider.read_page("m", question, 5)
+    (call,) = vendor.calls()
+    assert (call.api, call.model) == (api, "m")
+    assert (call.system, call.user) == (question.system_prompt, question.user_prompt)
+    assert (call.image_media_type, call.image_bytes) == ("image/jpeg", 1000)
+    assert call.cap == OUTPUT_CAP
+    assert call.headers["authorization"] == f"Bearer {SECRET}"
+    assert answer.text == "Read by m: marker-7"
+    assert answer.request_id == "req_standin_1"
+
+
+async def test_image_arrives_byte_for_byte(make: Make, question: PageQuestion, api: str) -> None:
+    seen: list[bytes] = []
+
+    def look(asked: Asked) -> str:
+        seen.append(asked.image)
+        return "text"
+
+    with StandIn(answer=look) as looking:
+        url = looking.openai_url if api == "openai" else looking.anthropic_url
+        await make(url=url).read_page("m", question, 5)
+    assert seen == [question.image.data]
+
+
+async def test_usage_and_cost(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion, api: str
+) -> None:
+    vendor.behave(vendor_answers("word " * 40 + "and more to read. " * 10))
+    answer = await provider.read_page(PRICED[api], question, 5)
+    assert answer.usage.input_tokens > 1100
+    assert answer.usage.output_tokens == (200 + 180) // 4
+    assert answer.cost_usd is not None
+    assert 0.0001 < answer.cost_usd < 0.01
+
+
+async def test_cached_tokens_count_as_read_and_cost_less(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion, api: str
+) -> None:
+    fresh = await provider.read_page(PRICED[api], question, 5)
+    vendor.behave(vendor_answers(cached=1000))
+    cached = await provider.read_page(PRICED[api], question, 5)
+    assert cached.usage == fresh.usage
+    assert fresh.cost_usd is not None
+    assert cached.cost_usd is not None
+    assert cached.cost_usd < fresh.cost_usd
+
+
+async def test_price_of_an_unknown_model_is_unknown(
+    provider: VendorProvider, question: PageQuestion
+) -> None:
+    assert (await provider.read_page("my-own-model", question, 5)).cost_usd is None
+
+
+async def test_fence_around_the_answer_goes(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_answers("```markdown\n# Title\n\nText\n```\n"))
+    assert (await provider.read_page("m", question, 5)).text == "# Title\n\nText"
+
+
+async def test_cut_off_by_our_cap_gets_twice_the_room(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_truncates(below=OUTPUT_CAP + 1, text="the whole page"))
+    answer = await provider.read_page("m", question, 5)
+    assert answer.text == "the whole page"
+    assert [call.cap for call in vendor.calls()] == [OUTPUT_CAP, 2 * OUTPUT_CAP]
+    # Both calls were paid for.
+    assert answer.usage.output_tokens > OUTPUT_CAP
+
+
+async def test_second_call_shares_the_time_of_the_first(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_hangs())
+    vendor.behave(vendor_truncates(), first=1)
+    began = time.monotonic()
+    with pytest.raises(AttemptFailed) as caught:
+        await provider.read_page("m", question, 0.5)
+    assert caught.value.kind is FailureKind.TIMEOUT
+    assert time.monotonic() - began < 1.5
+
+
+async def test_slow_but_good_answer_is_taken(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_drips(seconds=0.3))
+    assert (await provider.read_page("m", question, 5)).text == "Read by m: marker-7"
+
+
+async def test_cancellation_passes_and_hangs_up(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_hangs())
+    task = asyncio.create_task(provider.read_page("m", question, 60))
+    await asyncio.to_thread(vendor.wait_for_calls, 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (call,) = await asyncio.to_thread(vendor.wait_for_calls, 1, 2, True)
+    assert call.aborted
+
+
+async def test_timeout_hangs_up_too(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_hangs())
+    with pytest.raises(AttemptFailed):
+        await provider.read_page("m", question, 0.2)
+    (call,) = await asyncio.to_thread(vendor.wait_for_calls, 1, 2, True)
+    assert call.aborted
+
+
+async def test_many_pages_at_once(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_answers_late(0.5))
+    await asyncio.gather(*(provider.read_page("m", question, 10) for _ in range(16)))
+    assert vendor.max_concurrent("m") == 16
+
+
+async def test_no_key_but_a_url_sends_a_placeholder(
+    vendor: StandIn, make: Make, question: PageQuestion
+) -> None:
+    await make(key=None).read_page("m", question, 5)
+    assert vendor.calls()[0].headers["authorization"] == "Bearer no-key-needed"
+
+
+async def test_key_with_a_newline_works(
+    vendor: StandIn, make: Make, question: PageQuestion
+) -> None:
+    await make(key=SECRET + "\n").read_page("m", question, 5)
+
+
+async def test_anthropic_url_may_end_in_v1(vendor: StandIn, question: PageQuestion) -> None:
+    from providers.anthropic import AnthropicProvider
+
+    provider = AnthropicProvider("anthropic", "key", vendor.url + "/v1/")
+    assert (await provider.read_page("m", question, 5)).text
+    await provider.close()
+
+
+async def test_environment_is_not_read(
+    vendor: StandIn, make: Make, question: PageQuestion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.setenv(name, "from-the-environment")
+    await make().read_page("m", question, 5)
+    assert "from-the-environment" not in str(vendor.calls()[0].headers)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        (None, "max_completion_tokens"),
+        ("https://eu.api.openai.com/v1", "max_completion_tokens"),
+        ("http://localhost:11434/v1", "max_tokens"),
+        ("https://api.deepinfra.com/v1/openai", "max_tokens"),
+        ("https://notopenai.com/v1", "max_tokens"),
+    ],
+)
+def test_cap_is_named_as_the_server_knows_it(url: str | None, name: str) -> None:
+    assert OpenAIProvider("openai", "key", url)._cap_name == name
+
+
+async def test_cap_name_is_learnt_once(vendor: StandIn, question: PageQuestion) -> None:
+    provider = OpenAIProvider("openai", "key", vendor.openai_url)
+    refusal = vendor_fails(400, code="unsupported_parameter", param="max_tokens")
+    vendor.behave(refusal, where=lambda asked: asked.cap_name == "max_tokens")
+    for _ in range(2):
+        await provider.read_page("m", question, 5)
+    names = [call.cap_name for call in vendor.calls()]
+    assert names == ["max_tokens", "max_completion_tokens", "max_completion_tokens"]
+    await provider.close()
+
+
+def test_sdks_are_imported_no_earlier_than_needed() -> None:
+    code = (
+        "import providers.openai, providers.anthropic, providers.local_ocr, sys;"
+        "p = providers.openai.OpenAIProvider('openai', 'k');"
+        "q = providers.local_ocr.LocalOcrProvider();"
+        "heavy = {'openai', 'anthropic', 'genai_prices', 'rapidocr', 'onnxruntime', 'numpy'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_import_neither_blocks_the_loop_nor_eats_the_time(vendor: StandIn) -> None:
+    """In a fresh process; then a client slower to make than the call may take."""
+    code = f"""
+import asyncio, time
+from domain.page import PageImage, PageQuestion
+from providers.anthropic import AnthropicProvider
+async def main():
+    worst = 0.0
+    async def watch():
+        nonlocal worst
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(0.005)
+            worst = max(worst, time.perf_counter() - began)
+    watching = asyncio.create_task(watch())
+    provider = AnthropicProvider("anthropic", "k", "{vendor.anthropic_url}")
+    question = PageQuestion(PageImage(b"x", "image/png", 1, 1), "s", "u")
+    began = time.perf_counter()
+    await provider.warm_up()
+    warming = time.perf_counter() - began
+    again = AnthropicProvider("anthropic", "k", "{vendor.anthropic_url}")
+    again._build_client = lambda: time.sleep(1.5) or provider._client
+    await again.read_page("m", question, 1.0)
+    watching.cancel()
+    print(worst, warming)
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    worst, warming = map(float, done.stdout.split())
+    assert worst < warming / 2
