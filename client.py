@@ -1,5 +1,6 @@
 """The only connection to Temporal."""
 
+import asyncio
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +22,8 @@ from temporalio.service import RPCError
 from domain.contracts import SEARCH_ATTRIBUTES
 from domain.errors import Code, QuireError
 from settings import Settings
+
+EMBEDDED_READY_WITHIN_S = 20.0
 
 
 class PublicFailureConverter(DefaultFailureConverter):
@@ -57,21 +60,31 @@ async def connect(
     settings: Settings, address: str | None = None, *, runtime: Runtime | None = None
 ) -> Client:
     """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names."""
-    options: Mapping[str, Any]
-    if address is not None:
-        options = {"target_host": address, "namespace": settings.temporal_namespace}
-    else:
-        options = ClientConfig.load_client_connect_config()
-    try:
-        return await Client.connect(**options, data_converter=DATA_CONVERTER, runtime=runtime)
-    except (RPCError, RuntimeError) as error:
-        raise QuireError(
-            Code.IO_ERROR,
-            "TEMPORAL",
-            f"The Temporal server at {options.get('target_host')} cannot be reached.",
-            "Start it, or correct TEMPORAL_ADDRESS; without it an embedded server is used.",
-            "retryable",
-        ) from error
+    options: Mapping[str, Any] = (
+        {"target_host": address, "namespace": settings.temporal_namespace}
+        if address is not None
+        else ClientConfig.load_client_connect_config()
+    )
+    clock = asyncio.get_running_loop().time
+    give_up_at = clock() + (EMBEDDED_READY_WITHIN_S if address is not None else 0.0)
+    while True:
+        try:
+            return await Client.connect(**options, data_converter=DATA_CONVERTER, runtime=runtime)
+        except (RPCError, RuntimeError) as error:
+            if clock() >= give_up_at:
+                raise _unreachable(str(options.get("target_host"))) from error
+            # An embedded server that has just begun to listen is not yet ready to answer.
+            await asyncio.sleep(0.05)
+
+
+def _unreachable(address: str) -> QuireError:
+    return QuireError(
+        Code.IO_ERROR,
+        "TEMPORAL",
+        f"The Temporal server at {address} cannot be reached.",
+        "Start it, or correct TEMPORAL_ADDRESS; without it an embedded server is used.",
+        "retryable",
+    )
 
 
 async def register_search_attributes(client: Client) -> list[str]:

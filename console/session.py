@@ -33,17 +33,19 @@ async def open_session(
         yield Session(settings, await connect(settings, runtime=quiet_runtime()), embedded=False)
         return
     house = build_house(settings)
-    if "documents" in roles:
-        # MuPDF's child starts while the server does.
-        house.documents.warm_up()
     server = EmbeddedServer(settings.state_dir)
-    info = await server.start()
-    client = await connect(settings, info.address, runtime=quiet_runtime())
-    workers = build_workers(client, house, roles)
-    running = [asyncio.create_task(worker.run()) for worker in workers]
-    if "ai" in roles:
-        running.append(asyncio.create_task(house.warm_up()))
+    workers: list[Worker] = []
+    running: list[asyncio.Task[None]] = []
     try:
+        if "documents" in roles:
+            # MuPDF's child starts while the server does.
+            house.documents.warm_up()
+        info = await server.start()
+        client = await connect(settings, info.address, runtime=quiet_runtime())
+        workers = build_workers(client, house, roles)
+        running = [asyncio.create_task(worker.run()) for worker in workers]
+        if "ai" in roles:
+            running.append(asyncio.create_task(house.warm_up()))
         yield Session(settings, client, embedded=True, ui_url=info.ui_url)
     finally:
         await _leave(server, house, workers, running)

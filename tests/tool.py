@@ -86,4 +86,4 @@ class Tool:
         return Ran(process.returncode, out, err, time.monotonic() - started)
 
     def process(self, source: Path, *arguments: object, **settings: str) -> Ran:
-        return self.run("process", source, "--json", *arguments, **settings)
+        return self.run("process", source, "--json", *arguments, timeout=120.0, **settings)
