@@ -28,7 +28,7 @@ demo: $(STAMP)
 	@$(BIN)/python starter.py process samples/out/sample.pdf --out demo-output
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -73,7 +73,8 @@ def process(
         force=force,
     )
     if detach:
-        again = [word for word in sys.argv[1:] if word != "--detach"]
+        # The background command attaches to the job, so it must not force a second run.
+        again = [word for word in sys.argv[1:] if word not in ("--detach", "--force")]
         if job_id is None:
             again += ["--job-id", request.job_id]
         _run(start_detached(settings, request, again))

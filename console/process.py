@@ -14,7 +14,7 @@ from console.session import Session, open_session
 from domain.contracts import DocumentReport, DocumentRequest
 from domain.errors import Code, JobError
 from domain.keys import result_key
-from domain.plan import chain_request, refuse_unusable_engine
+from domain.plan import PlanDefaults, chain_request, refuse_unusable_engine
 from domain.routes import build_chain
 from settings import Settings
 
@@ -35,10 +35,8 @@ async def process(settings: Settings, request: DocumentRequest, output: Output) 
     cluster = bool(settings.temporal_address)
     source = await prepare_source(settings, request.source, upload=cluster)
     request = request.model_copy(update={"source": source})
-    chain = build_chain(chain_request(request, defaults))
-    engine = chain.routes[0].provider if chain.routes else "none"
     async with open_session(settings) as session:
-        handle = await jobs.start(session.client, request, engine)
+        handle = await jobs.start(session.client, request, _engine(request, defaults))
         where = f"; Web UI: {session.ui_url}" if session.ui_url else ""
         say(f"job {request.job_id}{where}")
         await follow(handle, jobs.result_of(handle))
@@ -72,18 +70,22 @@ async def start_detached(
     settings: Settings, request: DocumentRequest, arguments: list[str]
 ) -> None:
     """Start and leave. Without a cluster, a process in the background does the work."""
-    refuse_unusable_engine(request.engine, plan_defaults(settings))
+    defaults = plan_defaults(settings)
+    refuse_unusable_engine(request.engine, defaults)
     cluster = bool(settings.temporal_address)
     source = await prepare_source(settings, request.source, upload=cluster)
+    request = request.model_copy(update={"source": source})
+    # The job is recorded before this command ends, so that the next one finds it.
+    async with open_session(settings, roles=()) as session:
+        await jobs.start(session.client, request, _engine(request, defaults))
     if not cluster:
         _run_in_background(settings, request.job_id, arguments)
-        return
-    async with open_session(settings) as session:
-        await jobs.start(
-            session.client,
-            request.model_copy(update={"source": source}),
-            request.engine or settings.primary_engine,
-        )
+
+
+def _engine(request: DocumentRequest, defaults: PlanDefaults) -> str:
+    """The provider of the first route, as lists and the Web UI show it."""
+    chain = build_chain(chain_request(request, defaults))
+    return chain.routes[0].provider if chain.routes else "none"
 
 
 def _run_in_background(settings: Settings, job_id: str, arguments: list[str]) -> None:

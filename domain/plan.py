@@ -48,6 +48,7 @@ def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequ
     other = defaults.other_engine if engine == defaults.engine else defaults.engine
     return ChainRequest(
         engine=engine,
+        engine_asked=request.engine is not None,
         tier=request.tier,
         other_engine=other,
         explicit=defaults.route_chain,

@@ -45,6 +45,8 @@ class ChainRequest(Wire):
     """All that decides a chain."""
 
     engine: str
+    # The engine was asked for by name, and is not just the default.
+    engine_asked: bool = False
     tier: Tier = "primary"
     other_engine: str = ""
     explicit: tuple[str, ...] = ()
@@ -89,8 +91,8 @@ def _wanted(request: ChainRequest) -> Sequence[tuple[str, str]]:
         return [(LOCAL_PROVIDER, LOCAL_MODEL)]
     if request.explicit:
         pairs = [(p, m) for p, _, m in (entry.partition(":") for entry in request.explicit)]
-        # A stable sort: the engine asked for comes first, the rest keeps its order.
-        return sorted(pairs, key=lambda pair: pair[0] != request.engine)
+        # A stable sort: an engine asked for comes first, the rest keeps its order.
+        return sorted(pairs, key=lambda p: request.engine_asked and p[0] != request.engine)
     wanted = [
         (request.engine, _model(request.providers, request.engine, request.tier)),
         (request.engine, _model(request.providers, request.engine, "secondary")),
