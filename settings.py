@@ -40,6 +40,11 @@ def parse_duration(value: object) -> float:
     return seconds
 
 
+def parse_pause(value: object) -> float:
+    """A duration that may be zero."""
+    return 0.0 if re.fullmatch(r"0(ms|s|m|h|d)", str(value).strip()) else parse_duration(value)
+
+
 def parse_size(value: object) -> int:
     """`200MB` as bytes."""
     match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", str(value).strip())
@@ -55,6 +60,7 @@ def _parse_list(value: object) -> tuple[str, ...]:
 
 
 Duration = Annotated[float, BeforeValidator(parse_duration)]
+Pause = Annotated[float, BeforeValidator(parse_pause)]
 Size = Annotated[int, BeforeValidator(parse_size)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)]
 
@@ -94,8 +100,8 @@ class Settings(BaseSettings):
     dispatch_mode: Literal["fail_fast", "hold"] = "fail_fast"
     when_busy: Literal["spill", "wait"] = "spill"
     retry_max_attempts: int = Field(default=3, ge=1, le=20)
-    retry_base_delay: Duration = Field(default="5s", validate_default=True)
-    retry_jitter_max: Duration = Field(default="5s", validate_default=True)
+    retry_base_delay: Pause = Field(default="5s", validate_default=True)
+    retry_jitter_max: Pause = Field(default="5s", validate_default=True)
     page_window: int = Field(default=32, ge=1, le=200)
 
     worker_concurrency: int = Field(default=8, ge=1, le=1000)
