@@ -18,6 +18,7 @@ from temporalio.worker import Worker
 from activities.finalize import FinalizeDocument
 from activities.ingest import STORED, IngestSource, check_file, hash_file
 from activities.plan import PlanDocument
+from activities.previous import LoadPrevious
 from activities.recognize import RecognizePage
 from activities.select import select_routes
 from activities.survey import SurveyDocument
@@ -121,6 +122,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
     workers: list[Worker] = []
     if "workflows" in roles:
         plan = PlanDocument(house.store, house.defaults)
+        previous = LoadPrevious(house.store, house.results)
         finalize = FinalizeDocument(house.store, house.results)
         workers.append(
             make(
@@ -129,6 +131,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
                 activities=[
                     plan.plan_document,
                     plan.write_brief,
+                    previous.load_previous,
                     select_routes,
                     finalize.finalize_document,
                 ],

@@ -14,7 +14,7 @@ import typer
 from pydantic import ValidationError
 
 from console.exits import Exit, UsageError, exit_code, print_json, say, show_error
-from domain.contracts import JOB_ID, DocumentRequest
+from domain.contracts import JOB_ID, CancelRequest, DocumentRequest, RetryRequest
 from domain.errors import Code, ErrorInfo, QuireError
 from domain.pages import parse_pages
 from settings import Settings, load_settings, parse_duration
@@ -113,6 +113,35 @@ def result(
     from console.looking import show_finished
 
     return _run(show_finished(_settings(), job, out=out, as_json=as_json))
+
+
+@app.command()
+def retry(
+    job: Job,
+    pages: Annotated[str | None, typer.Option(help="Only these pages: 3,5-7.")] = None,
+    user: Annotated[str, typer.Option(help="The owner of the job.")] = "",
+    as_json: AsJson = False,
+) -> Exit:
+    """Read the degraded pages of a job again, or the named ones; good pages stay."""
+    from console.process import Output
+    from console.wishes import retry
+
+    wish = RetryRequest(user_id=user, pages=_pages(pages))
+    return _run(retry(_settings(), job, wish, Output(as_json=as_json)))
+
+
+@app.command()
+def cancel(
+    job: Job,
+    user: Annotated[str, typer.Option(help="The owner of the job.")] = "",
+    as_json: AsJson = False,
+) -> Exit:
+    """Stop a job, and keep what is done as a partial result."""
+    from console.process import Output
+    from console.wishes import cancel
+
+    wish = CancelRequest(user_id=user)
+    return _run(cancel(_settings(), job, wish, Output(as_json=as_json)))
 
 
 @app.command("list")

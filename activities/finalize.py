@@ -52,14 +52,16 @@ class FinalizeDocument:
                     for piece in merge_pages([(page.page, text)], first=len(pages) == 1):
                         length += len(piece)
                         out.write(piece)
+            kept = result_key(request.job_id, "text.txt", request.version)
+            await self._results.put_file(kept, text_file, replace=True)
             await self._results.put_file(text_key, text_file, replace=True)
         local_path, url = self._results.describe(text_key)
         result = summarize(request, pages, text_length=length, local_path=local_path, s3_url=url)
         report = DocumentReport(**result.model_dump(), pages=tuple(pages))
-        await self._results.put(
-            result_key(request.job_id, "result.json"),
-            report.model_dump_json(indent=2).encode(),
-        )
+        whole = report.model_dump_json(indent=2).encode()
+        kept = result_key(request.job_id, "result.json", request.version)
+        await self._results.put(kept, whole)
+        await self._results.put(result_key(request.job_id, "result.json"), whole)
         return result
 
     async def _pages(self, request: FinalizeRequest) -> AsyncIterator[tuple[PageResult, str]]:
@@ -79,7 +81,8 @@ class FinalizeDocument:
     async def _page(
         self, request: FinalizeRequest, record: PageRecord, survey: PageSurvey
     ) -> tuple[PageResult, str]:
-        answer = await self._answer(request, record)
+        key = _answer_key(request, record)
+        answer = await self._answer(key)
         text = answer.text if answer else survey.text
         result = PageResult(
             page=record.page,
@@ -91,17 +94,23 @@ class FinalizeDocument:
             attempts=tell_attempts(record.attempts, request.routes),
             chars=len(text),
             error=record.error,
+            answer=key,
             usage=answer.usage if answer else Usage(),
             cost_usd=answer.cost_usd if answer else None,
         )
         return result, text
 
-    async def _answer(self, request: FinalizeRequest, record: PageRecord) -> StoredAnswer | None:
-        if record.read_by is None:
+    async def _answer(self, key: str | None) -> StoredAnswer | None:
+        if key is None:
             return None
-        provider, _, model = request.routes[record.read_by].partition(":")
-        key = answer_key(request.sha256, record.page, request.reading, provider, model)
         data = await self._store.get(key)
         if data is None:
             raise FileNotFoundError(2, "an answer is missing from the store")
         return StoredAnswer.model_validate_json(data)
+
+
+def _answer_key(request: FinalizeRequest, record: PageRecord) -> str | None:
+    if record.answer is not None or record.read_by is None:
+        return record.answer
+    provider, _, model = request.routes[record.read_by].partition(":")
+    return answer_key(request.sha256, record.page, request.reading, provider, model, record.take)

@@ -78,8 +78,14 @@ class Attempting:
 
     @property
     def key(self) -> str:
-        reading = reading_id(self.brief.reading)
-        return answer_key(self.brief.sha256, self.request.page, reading, self.provider, self.model)
+        return answer_key(
+            self.brief.sha256,
+            self.request.page,
+            reading_id(self.brief.reading),
+            self.provider,
+            self.model,
+            self.request.take,
+        )
 
 
 class RecognizePage:

@@ -19,6 +19,7 @@ from temporalio.common import (
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from domain.carrying import DocumentRun
 from domain.contracts import (
     WORKFLOW_QUEUE,
     BreakerStatus,
@@ -50,31 +51,59 @@ async def start(client: Client, request: DocumentRequest, engine: str) -> Handle
 
     A job that failed may be started again under its id; `force` starts anew whatever there is.
     """
+    if request.force:
+        conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
+        return await _start(client, request, engine, conflict)
     try:
-        return await client.start_workflow(
-            DocumentWorkflow.run,
+        return await _start(
+            client,
             request,
-            id=workflow_id(request.job_id),
-            task_queue=WORKFLOW_QUEUE,
-            id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING
-            if request.force
-            else WorkflowIDConflictPolicy.USE_EXISTING,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE
-            if request.force
-            else WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-            search_attributes=TypedSearchAttributes(
-                [
-                    SearchAttributePair(SearchAttributeKey.for_keyword("QuireStatus"), "running"),
-                    SearchAttributePair(SearchAttributeKey.for_keyword("QuireEngine"), engine),
-                    SearchAttributePair(
-                        SearchAttributeKey.for_keyword("QuireUser"), request.user_id or "-"
-                    ),
-                ]
-            ),
-            static_summary=f"{request.source_name} ({engine})",
+            engine,
+            WorkflowIDConflictPolicy.USE_EXISTING,
+            WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
         )
     except WorkflowAlreadyStartedError:
         return handle_of(client, request.job_id)
+
+
+async def start_anew(client: Client, request: DocumentRequest, engine: str) -> Handle:
+    """A new run of a job that has ended."""
+    return await _start(client, request, engine, WorkflowIDConflictPolicy.FAIL)
+
+
+async def _start(
+    client: Client,
+    request: DocumentRequest,
+    engine: str,
+    conflict: WorkflowIDConflictPolicy,
+    reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+) -> Handle:
+    attributes = {"QuireStatus": "running", "QuireEngine": engine, "QuireUser": request.user_id}
+    return await client.start_workflow(
+        DocumentWorkflow.run,
+        DocumentRun.of(request),
+        id=workflow_id(request.job_id),
+        task_queue=WORKFLOW_QUEUE,
+        id_conflict_policy=conflict,
+        id_reuse_policy=reuse,
+        search_attributes=TypedSearchAttributes(
+            [
+                SearchAttributePair(SearchAttributeKey.for_keyword(name), value or "-")
+                for name, value in attributes.items()
+            ]
+        ),
+        static_summary=f"{request.source_name} ({engine})",
+    )
+
+
+async def request_of(client: Client, job_id: str) -> DocumentRequest:
+    """What the job's latest run was asked for."""
+    handle = handle_of(client, job_id)
+    async for event in handle.fetch_history_events(page_size=1):
+        payloads = event.workflow_execution_started_event_attributes.input.payloads
+        [run] = await client.data_converter.decode(payloads, [DocumentRun])
+        return run.request() if isinstance(run, DocumentRun) else DocumentRequest(**run)
+    raise no_such_job(job_id)
 
 
 async def result_of(handle: Handle) -> DocumentResult:

@@ -36,7 +36,7 @@ async def process(settings: Settings, request: DocumentRequest, output: Output) 
     source = await prepare_source(settings, request.source, upload=cluster)
     request = request.model_copy(update={"source": source})
     async with open_session(settings) as session:
-        handle = await jobs.start(session.client, request, _engine(request, defaults))
+        handle = await jobs.start(session.client, request, engine_of(request, defaults))
         where = f"; Web UI: {session.ui_url}" if session.ui_url else ""
         say(f"job {request.job_id}{where}")
         await follow(handle, jobs.result_of(handle))
@@ -77,12 +77,12 @@ async def start_detached(
     request = request.model_copy(update={"source": source})
     # The job is recorded before this command ends, so that the next one finds it.
     async with open_session(settings, roles=()) as session:
-        await jobs.start(session.client, request, _engine(request, defaults))
+        await jobs.start(session.client, request, engine_of(request, defaults))
     if not cluster:
         _run_in_background(settings, request.job_id, arguments)
 
 
-def _engine(request: DocumentRequest, defaults: PlanDefaults) -> str:
+def engine_of(request: DocumentRequest, defaults: PlanDefaults) -> str:
     """The provider of the first route, as lists and the Web UI show it."""
     chain = build_chain(chain_request(request, defaults))
     return chain.routes[0].provider if chain.routes else "none"

@@ -147,6 +147,13 @@ class StoredAnswer(Wire):
     request_id: str | None = None
 
 
+class RetryRequest(Wire):
+    """A person wants pages read again: the named ones, or all that are degraded."""
+
+    user_id: str = ""
+    pages: str | None = None
+
+
 class DocumentRequest(Wire):
     """What a person asks for. What is None is decided by the worker's settings."""
 
@@ -161,6 +168,20 @@ class DocumentRequest(Wire):
     deadline_s: float | None = Field(default=None, gt=0)
     pages: str | None = None
     force: bool = False
+    # Set by the tool when a finished document is read again in part.
+    retry: RetryRequest | None = None
+
+
+class RetryResult(Wire):
+    """Which pages will be read again."""
+
+    pages: tuple[int, ...]
+
+
+class CancelRequest(Wire):
+    """A person wants the document to stop; what is done is kept."""
+
+    user_id: str = ""
 
 
 class SourceReceipt(Wire):
@@ -207,6 +228,8 @@ class AttemptRequest(Lean):
     route: int = 0
     # `changes` of the route's and the provider's breaker when the attempt was chosen.
     begun_at: tuple[int, int] = (0, 0)
+    # Counts a person's wishes to have a page read again that already was.
+    take: int = 0
 
 
 class AttemptReceipt(Lean):
@@ -258,6 +281,9 @@ class PageRecord(Lean):
     source: Source = Source.AI
     attempts: tuple[AttemptNote, ...] = ()
     error: PageError | None = None
+    take: int = 0
+    # Where the answer is, for a page taken over from an earlier run with other options.
+    answer: str | None = None
 
     @property
     def read_by(self) -> int | None:
@@ -279,6 +305,8 @@ class PageResult(Wire):
     cost_usd: float | None = None
     chars: int = 0
     error: PageError | None = None
+    # The key of the answer in the store.
+    answer: str | None = None
 
 
 class ResultMetadata(Wire):
@@ -296,6 +324,7 @@ class ResultMetadata(Wire):
     ocr_pages: int
     mupdf_fallback_count: int
     timeout_occurred: bool
+    cancelled: bool = False
     missing_pages: int
     result_text_len: int
     result_local_path: str | None = None
@@ -314,9 +343,14 @@ class DocumentResult(Wire):
     message: str
     source: str
     sha256: str
+    # Of the whole document, also when only some pages were chosen.
+    page_count: int
     user_id: str = ""
     started_at: str
     completed_at: str
+    # Results of a job are numbered; a retry makes a new one and keeps the older.
+    version: int = 1
+    changed_pages: tuple[int, ...] = ()
     metadata: ResultMetadata
 
 
@@ -334,14 +368,36 @@ class FinalizeRequest(Wire):
     sha256: str
     reading: str
     user_id: str
-    # The chain's routes, `provider:model`, by their place in it.
+    page_count: int
+    # The routes that records name, `provider:model`, by their place.
     routes: tuple[str, ...]
     records: tuple[PageRecord, ...]
     vision_pages: int
     timeout_occurred: bool
+    cancelled: bool = False
+    version: int = 1
+    changed_pages: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     started_at: str
     completed_at: str
+
+
+class PreviousRequest(Wire):
+    """Take up a finished job again."""
+
+    job_id: str
+    user_id: str
+    pages: str | None
+
+
+class PreviousReceipt(Wire):
+    """What an earlier run left: its good pages and the routes that their records name."""
+
+    source: SourceReceipt
+    routes: tuple[str, ...]
+    records: tuple[PageRecord, ...]
+    takes: dict[int, int]
+    version: int
 
 
 class ProgressDetail(Wire):
@@ -354,6 +410,7 @@ class ProgressDetail(Wire):
     phase: str = "starting"
     warnings: tuple[str, ...] = ()
     timeout_occurred: bool = False
+    cancelled: bool = False
 
 
 class DocumentStatus(Wire):

@@ -8,7 +8,8 @@ from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from domain.breaker import BreakerPolicy
+from domain.breaker import Breaker, BreakerPolicy
+from domain.carrying import CarriedDispatch, CarriedPage
 from domain.contracts import (
     LOCAL_PROVIDER,
     AttemptFailure,
@@ -21,7 +22,7 @@ from domain.contracts import (
 )
 from domain.errors import MEANING, Code, FailureKind
 from domain.health import BegunAt, Health
-from domain.records import DEADLINE, OK
+from domain.records import OK
 from domain.routes import Route
 from domain.selection import (
     Assignment,
@@ -47,6 +48,7 @@ class Flight:
     route: int
     seconds: float
     begun_at: BegunAt
+    take: int = 0
 
 
 @dataclass
@@ -61,6 +63,7 @@ class Page:
     not_before: float = 0.0
     attempts: list[AttemptNote] = field(default_factory=list)
     error: PageError | None = None
+    take: int = 0
 
 
 @dataclass
@@ -81,6 +84,7 @@ class Dispatch:
         breaker: BreakerPolicy,
         deadline: float,
         vision: Mapping[int, Classification],
+        carried: CarriedDispatch = CarriedDispatch(),  # noqa: B008 (it is frozen)
     ) -> None:
         self.job_id = job_id
         self.routes = routes
@@ -91,8 +95,45 @@ class Dispatch:
         self.flights: dict[int, Flight] = {}
         self.records: dict[int, PageRecord] = {}
         self.health = Health(routes, breaker)
-        self.answered: set[int] = set()
+        self.health.breakers.update(carried.breakers)
+        self.answered = set(carried.answered)
         self.crowds = [Crowd() for _ in routes]
+        for page in carried.pages:
+            self.pages[page.page] = Page(
+                page=page.page,
+                classification=vision[page.page],
+                barred=list(page.barred),
+                barred_for_good=list(page.barred_for_good),
+                round=page.round,
+                not_before=page.not_before,
+                attempts=list(page.attempts),
+                error=page.error,
+                take=page.take,
+            )
+
+    def carry(self) -> CarriedDispatch:
+        """What a next run needs to go on from here; nothing may be in flight."""
+        return CarriedDispatch(
+            pages=tuple(
+                carried
+                for carried in (self._carried(self.pages[n]) for n in self.waiting)
+                if carried != CarriedPage(page=carried.page)
+            ),
+            breakers={k: b for k, b in sorted(self.health.breakers.items()) if b != Breaker()},
+            answered=tuple(sorted(self.answered)),
+        )
+
+    def _carried(self, page: Page) -> CarriedPage:
+        return CarriedPage(
+            page=page.page,
+            barred=tuple(page.barred),
+            barred_for_good=tuple(page.barred_for_good),
+            round=page.round,
+            not_before=page.not_before,
+            attempts=tuple(page.attempts),
+            error=page.error,
+            take=page.take,
+        )
 
     # --- what the selection sees -------------------------------------------------------------
 
@@ -184,6 +225,7 @@ class Dispatch:
             route=assignment.route,
             seconds=assignment.seconds,
             begun_at=self.health.begin(route, probe=assignment.how == "probe"),
+            take=self.pages[assignment.page].take,
         )
         self.waiting.remove(assignment.page)
         self.flights[assignment.page] = flight
@@ -230,19 +272,30 @@ class Dispatch:
             )
         insort(self.waiting, number)
 
-    def expire(self) -> None:
-        """The deadline has passed: every page still open gets its MuPDF text."""
+    def read_again(
+        self, number: int, classification: Classification, *, take: int, now: float
+    ) -> None:
+        """A person wants this page read again: it waits as if new, and every route may probe."""
+        before = self.pages.get(number)
+        self.records.pop(number, None)
+        self.pages[number] = Page(
+            page=number,
+            classification=classification,
+            attempts=list(before.attempts) if before else [],
+            take=take,
+        )
+        self.health.allow_probes(now)
+        insort(self.waiting, number)
+
+    def stop(self, source: Source, outcome: str, error: PageError) -> None:
+        """Every page still open gets its MuPDF text, for this reason."""
         for number in sorted({*self.waiting, *self.flights}):
             page = self.pages[number]
             flight = self.flights.get(number)
             if flight:
-                page.attempts.append(AttemptNote(flight.route, DEADLINE))
-            page.error = PageError(
-                error="The document's deadline passed before this page was read.",
-                code=Code.GW_TIMEOUT,
-                error_type="retryable",
-            )
-            self._end(number, Source.MUPDF_TIMEOUT_FALLBACK)
+                page.attempts.append(AttemptNote(flight.route, outcome))
+            page.error = error
+            self._end(number, source)
         self.waiting.clear()
         self.flights.clear()
 
@@ -256,6 +309,7 @@ class Dispatch:
             source=source,
             attempts=tuple(page.attempts),
             error=error if source.degraded else None,
+            take=page.take,
         )
 
     def _why_none(self) -> str:

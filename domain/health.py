@@ -40,6 +40,12 @@ class Health:
         """Why breakers are not closed, each reason once."""
         return sorted({breaker.reason for breaker in self.breakers.values() if breaker.reason})
 
+    def allow_probes(self, now: float) -> None:
+        """A person knows more than a cooldown: every open breaker may be probed now."""
+        for key, breaker in self.breakers.items():
+            if breaker.state is BreakerState.OPEN and breaker.retry_at > now:
+                self.breakers[key] = breaker.model_copy(update={"retry_at": now})
+
     def begin(self, route: Route, *, probe: bool) -> BegunAt:
         """An attempt starts; as a probe it takes the one place of every breaker that is open."""
         for key in (route.key, route.provider):

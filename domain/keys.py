@@ -54,13 +54,15 @@ def _digest(model: BaseModel) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
 
-def answer_key(sha256: str, page: int, reading: str, provider: str, model: str) -> str:
+def answer_key(
+    sha256: str, page: int, reading: str, provider: str, model: str, take: int = 0
+) -> str:
     """One page read by one route: text and receipt in one object, so neither exists alone."""
-    identity = json.dumps([sha256, page, reading, provider, model])
+    identity = json.dumps([sha256, page, reading, provider, model, take])
     digest = hashlib.sha256(identity.encode()).hexdigest()
     return f"answers/{sha256[:2]}/{sha256}/{page:06d}-{digest[:32]}.json"
 
 
-def result_key(job_id: str, name: str) -> str:
-    """A job's `text.txt` or `result.json`."""
-    return f"{job_id}/{name}"
+def result_key(job_id: str, name: str, version: int | None = None) -> str:
+    """A job's `text.txt` or `result.json`: the newest, or one version of it."""
+    return f"{job_id}/{name}" if version is None else f"{job_id}/v{version}/{name}"

@@ -1,9 +1,11 @@
-"""How far a document is: the state behind the queries."""
+"""How far a document is: the state behind the queries, and what is carried between runs."""
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
+from domain.carrying import Carried
 from domain.contracts import (
     BreakerStatus,
     Classification,
@@ -19,29 +21,45 @@ from domain.dispatch import Dispatch
 from domain.errors import Code, ErrorInfo
 from domain.pages import choose_pages
 from domain.plan import DocumentPlan
-from domain.records import tell_attempts
+from domain.records import CANCELLED, DEADLINE, tell_attempts
+from domain.retrying import pages_to_retry
 
 _VISION = (Classification.HAS_GRAPHICS, Classification.SCANNED)
+_TOO_LATE = PageError(
+    error="The document's deadline passed before this page was read.",
+    code=Code.GW_TIMEOUT,
+    error_type="retryable",
+)
+_CALLED_OFF = PageError(
+    error="The document was cancelled before this page was read.",
+    code=Code.NOT_READY,
+    error_type="retryable",
+)
 
 
 class DocumentProgress:
     """Every chosen page is in exactly one place: settled here, or in the dispatch's books."""
 
-    def __init__(self, job_id: str, started: float) -> None:
+    def __init__(self, job_id: str, user_id: str, started: float) -> None:
         self.job_id = job_id
+        self.user_id = user_id
         self.started = started
         self.plan: DocumentPlan | None = None
         self.deadline: float | None = None
         self.phase = "starting"
         self.chosen: tuple[int, ...] = ()
         self.classes: dict[int, Classification] = {}
+        self.vision: tuple[int, ...] = ()
+        self.past_routes: tuple[str, ...] = ()
         self.settled: dict[int, PageRecord] = {}
         self.dispatch: Dispatch | None = None
+        self.changed: set[int] = set()
+        self.version = 1
         self.current: int | None = None
         self.last_completed: int | None = None
         self.heartbeat = started
-        self.wake_at: float | None = None
         self.timed_out = False
+        self.cancelled = False
         self.completed_at: float | None = None
         self.error: ErrorInfo | None = None
 
@@ -55,23 +73,49 @@ class DocumentProgress:
         self.chosen = choose_pages(spec, page_count)
         return self.chosen
 
-    def surveyed(self, classes: str, *, every_page: bool, text_only: bool) -> None:
-        """Pages that need no model are settled; the others are handed to the dispatch."""
-        self.classes = {n: Classification.from_letter(classes[n - 1]) for n in self.chosen}
-        vision: dict[int, Classification] = {}
-        for number, classification in self.classes.items():
-            if (every_page or classification in _VISION) and not text_only:
-                vision[number] = classification
-            else:
+    def take_up(self, carried: Carried, *, text_only: bool) -> None:
+        """The survey is known: settle what needs no model, and hand the rest to the dispatch."""
+        self.planned(carried.plan, carried.deadline)
+        self.started = carried.started
+        self.version = carried.version
+        self.changed = set(carried.changed)
+        self.past_routes = carried.past_routes
+        self.classes = {n: Classification.from_letter(carried.classes[n - 1]) for n in self.chosen}
+        every = carried.plan.every_page
+        self.vision = tuple(
+            n for n, c in self.classes.items() if (every or c in _VISION) and not text_only
+        )
+        taken_over = {record.page: record for record in carried.records}
+        for number in self.chosen:
+            if number in taken_over:
+                self.settled[number] = taken_over[number]
+            elif number not in self.vision:
                 self.settled[number] = PageRecord(page=number, source=Source.MUPDF)
-        plan = self.require_plan()
         self.dispatch = Dispatch(
             job_id=self.job_id,
-            routes=plan.chain.routes,
-            dispatch=plan.dispatch,
-            breaker=plan.breaker,
-            deadline=self.deadline or 0.0,
-            vision=vision,
+            routes=carried.plan.chain.routes,
+            dispatch=carried.plan.dispatch,
+            breaker=carried.plan.breaker,
+            deadline=carried.deadline,
+            vision={n: self.classes[n] for n in self.vision if n not in taken_over},
+            carried=carried.dispatch,
+        )
+        for number, take in carried.takes.items():
+            if number in self.dispatch.pages:
+                self.dispatch.pages[number].take = take
+
+    def carry(self, carried: Carried) -> Carried:
+        """The same document for its next run, as far as it has come."""
+        dispatch = self.require_dispatch()
+        ended = {n: r for n, r in self.settled.items() if n in self.vision} | dispatch.records
+        return carried.model_copy(
+            update={
+                "records": tuple(ended[n] for n in sorted(ended)),
+                "dispatch": dispatch.carry(),
+                "version": self.version,
+                "changed": tuple(sorted(self.changed)),
+                "takes": {},
+            }
         )
 
     def touched(self, number: int, now: float) -> None:
@@ -79,23 +123,47 @@ class DocumentProgress:
         self.heartbeat = now
         if self.dispatch and number in self.dispatch.records:
             self.last_completed = number
+            self.changed.add(number)
 
-    def close(self, *, timed_out: bool) -> None:
+    def retryable(self, spec: str | None) -> tuple[int, ...]:
+        """The ended pages that a person's wish names."""
+        return pages_to_retry(spec, {record.page: record.source for record in self.records()})
+
+    def retry(self, spec: str | None, now: float) -> tuple[int, ...]:
+        """Ended pages wait again; good ones get a take of their own, or the store would answer."""
+        dispatch = self.require_dispatch()
+        ended = {record.page: record for record in self.records()}
+        wanted = self.retryable(spec)
+        for number in wanted:
+            record = ended[number]
+            take = record.take if record.source.degraded else record.take + 1
+            self.settled.pop(number, None)
+            dispatch.read_again(number, self.classes[number], take=take, now=now)
+        self.vision = tuple(sorted({*self.vision, *wanted}))
+        return wanted
+
+    def close(self, *, timed_out: bool, cancelled: bool) -> None:
         """No page is read any more: those still open get what there is."""
-        self.timed_out = timed_out and not self._all_ended()
+        open_pages = self.dispatch is None or not self.dispatch.finished
+        self.cancelled = cancelled and open_pages
+        self.timed_out = timed_out and open_pages and not self.cancelled
+        source = Source.MUPDF_FALLBACK if self.cancelled else Source.MUPDF_TIMEOUT_FALLBACK
+        error = _CALLED_OFF if self.cancelled else _TOO_LATE
         if self.dispatch:
-            self.dispatch.expire()
-            return
-        for number in self.chosen:
-            self.settled[number] = PageRecord(
-                page=number,
-                source=Source.MUPDF_TIMEOUT_FALLBACK,
-                error=PageError(
-                    error="The document's deadline passed before its survey was done.",
-                    code=Code.GW_TIMEOUT,
-                    error_type="retryable",
-                ),
-            )
+            self.dispatch.stop(source, CANCELLED if self.cancelled else DEADLINE, error)
+        else:
+            self.vision = self.chosen
+            for number in self.chosen:
+                self.settled[number] = PageRecord(page=number, source=source, error=error)
+
+    def changed_pages(self) -> tuple[int, ...]:
+        """What this version of the result has new; of the first, everything is."""
+        return tuple(sorted(self.changed)) if self.version > 1 else ()
+
+    def next_version(self) -> None:
+        """A result was written; what happens from here on belongs to the next."""
+        self.version += 1
+        self.changed = set()
 
     def completed(self, now: float) -> None:
         self.phase = "done"
@@ -108,28 +176,30 @@ class DocumentProgress:
 
     # --- what is so --------------------------------------------------------------------------
 
-    def require_plan(self) -> DocumentPlan:
-        assert self.plan is not None, "a document is planned before anything else"
-        return self.plan
-
     def require_dispatch(self) -> Dispatch:
         assert self.dispatch is not None, "pages are dispatched after their survey"
         return self.dispatch
 
-    def _all_ended(self) -> bool:
-        return self.dispatch is not None and self.dispatch.finished
+    @property
+    def started_at(self) -> str:
+        return datetime.fromtimestamp(self.started, UTC).isoformat()
 
     @property
     def route_keys(self) -> tuple[str, ...]:
-        return tuple(route.key for route in self.plan.chain.routes) if self.plan else ()
+        """What the numbers in records mean: the plan's routes, or those of a past run.
+
+        Records of a past run were renumbered to stand behind the plan's routes.
+        """
+        own = tuple(route.key for route in self.plan.chain.routes) if self.plan else ()
+        return own + self.past_routes
 
     @property
     def vision_pages(self) -> int:
-        return len(self.dispatch.pages) if self.dispatch else len(self.chosen)
+        return len(self.vision)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self.plan.chain.left_out if self.plan and self.vision_pages else ()
+        return self.plan.chain.left_out if self.plan and self.vision else ()
 
     def records(self) -> tuple[PageRecord, ...]:
         ended = {**self.settled, **(self.dispatch.records if self.dispatch else {})}
@@ -154,6 +224,7 @@ class DocumentProgress:
                 phase=self.phase,
                 warnings=self.warnings,
                 timeout_occurred=self.timed_out,
+                cancelled=self.cancelled,
             ),
             heartbeat_at=_iso(self.heartbeat),
             started_at=_iso(self.started),
@@ -172,10 +243,11 @@ class DocumentProgress:
     def pages(self, wanted: PageRange) -> list[PageStatus]:
         ended = {record.page: record for record in self.records()}
         numbers = [n for n in self.chosen if wanted.first <= n <= wanted.last]
-        return [self._page(number, ended.get(number)) for number in numbers]
+        return [self._page(number, ended) for number in numbers]
 
-    def _page(self, number: int, record: PageRecord | None) -> PageStatus:
+    def _page(self, number: int, ended: Mapping[int, PageRecord]) -> PageStatus:
         classification = self.classes.get(number, Classification.SCANNED)
+        record = ended.get(number)
         if record is not None:
             return PageStatus(
                 page=number,

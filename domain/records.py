@@ -7,6 +7,7 @@ from domain.errors import MEANING, Code, FailureKind
 
 OK = "ok"
 DEADLINE = "DEADLINE"
+CANCELLED = "CANCELLED"
 
 
 def tell_attempts(notes: Iterable[AttemptNote], routes: Sequence[str]) -> tuple[Attempt, ...]:
@@ -23,6 +24,5 @@ def tell_attempts(notes: Iterable[AttemptNote], routes: Sequence[str]) -> tuple[
 
 
 def _code(outcome: str) -> Code | None:
-    if outcome == OK:
-        return None
-    return Code.GW_TIMEOUT if outcome == DEADLINE else MEANING[FailureKind(outcome)].code
+    ends = {OK: None, DEADLINE: Code.GW_TIMEOUT, CANCELLED: Code.NOT_READY}
+    return ends[outcome] if outcome in ends else MEANING[FailureKind(outcome)].code

@@ -26,12 +26,15 @@ def summarize(
     costs = [page.cost_usd for page in pages if page.source is Source.AI]
     return DocumentResult(
         job_id=request.job_id,
-        message=_message(degraded, len(pages), timeout=request.timeout_occurred),
+        message=_message(request, degraded, len(pages)),
         source=request.source,
         sha256=request.sha256,
+        page_count=request.page_count,
         user_id=request.user_id,
         started_at=request.started_at,
         completed_at=request.completed_at,
+        version=request.version,
+        changed_pages=request.changed_pages,
         metadata=ResultMetadata(
             total_pages=len(pages),
             ai_pages=request.vision_pages,
@@ -42,6 +45,7 @@ def summarize(
             ocr_pages=sources[Source.OCR],
             mupdf_fallback_count=degraded,
             timeout_occurred=request.timeout_occurred,
+            cancelled=request.cancelled,
             missing_pages=sources[Source.MUPDF_TIMEOUT_FALLBACK],
             result_text_len=text_length,
             result_local_path=local_path,
@@ -55,8 +59,10 @@ def summarize(
     )
 
 
-def _message(degraded: int, total: int, *, timeout: bool) -> str:
-    if timeout:
+def _message(request: FinalizeRequest, degraded: int, total: int) -> str:
+    if request.cancelled:
+        return f"Cancelled; partial result: {degraded} of {total} pages were not read by a model"
+    if request.timeout_occurred:
         return f"Completed with partial AI results (timeout): {degraded} of {total} pages degraded"
     if degraded:
         return f"Completed; {degraded} of {total} pages have MuPDF text because no model read them"

@@ -1,9 +1,7 @@
 """DocumentWorkflow: from a source to its text, by its deadline."""
 
 import asyncio
-from collections.abc import Coroutine
-from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
@@ -12,154 +10,119 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.failures import refused
     from activities.finalize import FinalizeDocument
-    from activities.ingest import IngestSource
-    from activities.plan import PlanDocument
-    from activities.recognize import RecognizePage
-    from activities.select import select_routes
-    from activities.survey import SurveyDocument
+    from domain.carrying import Carried, DocumentRun
     from domain.contracts import (
-        DOCUMENTS_QUEUE,
-        AttemptReceipt,
-        AttemptRequest,
         BreakerStatus,
-        Brief,
-        DocumentRequest,
+        CancelRequest,
         DocumentResult,
         DocumentStatus,
         FinalizeRequest,
         PageRange,
         PageStatus,
-        SourceReceipt,
-        SurveyRequest,
-        route_queue,
+        RetryRequest,
+        RetryResult,
     )
-    from domain.dispatch import Flight
-    from domain.errors import Code, ErrorInfo
+    from domain.errors import ErrorInfo
     from domain.keys import reading_id
-    from domain.plan import DocumentPlan
     from domain.progress import DocumentProgress
-    from domain.selection import Assignment
+    from domain.retrying import forbidden, nothing_to_retry, too_late_to_retry
     from workflows import options
-    from workflows.outcomes import attempt_outcome, document_error
-
-T = TypeVar("T")
+    from workflows.outcomes import document_error
+    from workflows.preparing import NoDocumentError, Preparation
+    from workflows.scheduling import Scheduler
+    from workflows.stopping import StopSign
 
 
 @workflow.defn
 class DocumentWorkflow:
-    """One coroutine schedules; attempts run beside it and report what became of them."""
+    """Prepare, dispatch, finalize; and answer people all along."""
 
     @workflow.init
-    def __init__(self, request: DocumentRequest) -> None:
-        self._request = request
-        self._progress = DocumentProgress(request.job_id, workflow.info().start_time.timestamp())
-        self._deadline_passed = False
-        self._wake: asyncio.Task[None] | None = None
-        self._woken = False
-        self._ended: list[tuple[int, AttemptReceipt | ActivityError]] = []
-        self._attempts: dict[int, asyncio.Task[None]] = {}
+    def __init__(self, request: DocumentRun) -> None:
+        self._request = request.request()
+        self._progress = DocumentProgress(
+            request.job_id, request.user_id, workflow.info().start_time.timestamp()
+        )
+        self._stop = StopSign()
+        self._scheduler = Scheduler(self._progress, self._stop)
 
     @workflow.run
-    async def run(self, request: DocumentRequest) -> DocumentResult:
+    async def run(self, request: DocumentRun) -> DocumentResult:
+        reading = asyncio.create_task(self._read(request.carried))
+        while not reading.done():
+            try:
+                await workflow.wait_condition(reading.done)
+            except asyncio.CancelledError:
+                # Temporal's own cancel, as from its Web UI: stop, and keep what is done.
+                self._stop.cancelled = True
         try:
-            return await self._read(request)
+            end = reading.result()
         except ActivityError as error:
             raise self._fail(document_error(error)) from error
+        except NoDocumentError as error:
+            raise self._fail(error.info) from None
+        if isinstance(end, Carried):
+            workflow.continue_as_new(DocumentRun.of(request, end))
+        return end
 
     # --- the document, step by step ----------------------------------------------------------
 
-    async def _read(self, request: DocumentRequest) -> DocumentResult:
-        plan = await workflow.execute_local_activity_method(
-            PlanDocument.plan_document,
-            request,
-            start_to_close_timeout=options.LOCAL,
-            retry_policy=options.QUICK,
-        )
-        started = workflow.info().start_time
-        deadline = started + timedelta(seconds=plan.deadline_s)
-        self._progress.planned(plan, deadline.timestamp())
-        alarm = asyncio.create_task(self._sound_alarm(deadline))
-        source = await self._in_time(self._ingest(request))
-        if source is None:
-            raise self._fail(_too_late())
-        if not self._progress.choose_pages(request.pages, source.page_count):
-            raise self._fail(_no_such_page(request.pages or "", source.page_count))
-        await self._survey(request, plan, source)
-        if self._progress.vision_pages and self._progress.dispatch is not None:
-            await self._dispatch(plan, await self._brief(plan, source))
-        self._progress.close(timed_out=self._deadline_passed)
-        alarm.cancel()
-        return await self._finalize(request, plan, source)
+    async def _read(self, carried: Carried | None) -> DocumentResult | Carried:
+        if carried is None:
+            prepare = Preparation(self._request, self._progress, self._stop)
+            plan = await prepare.plan()
+            alarm = asyncio.create_task(self._sound_alarm(self._progress.deadline or 0.0))
+            carried = await prepare.survey(plan)
+        else:
+            alarm = asyncio.create_task(self._sound_alarm(carried.deadline))
+        if carried.classes:
+            self._progress.choose_pages(self._request.pages, carried.source.page_count)
+            self._progress.take_up(carried, text_only=self._request.text_only)
+        try:
+            return await self._dispatch_and_finalize(carried)
+        finally:
+            alarm.cancel()
 
-    async def _ingest(self, request: DocumentRequest) -> SourceReceipt:
-        self._progress.phase = "ingest"
-        return await workflow.execute_activity_method(
-            IngestSource.ingest_source,
-            request,
-            task_queue=DOCUMENTS_QUEUE,
-            start_to_close_timeout=options.DOCUMENT_STEP,
-            heartbeat_timeout=options.HEARTBEAT,
-            retry_policy=options.STEADY,
-            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-            summary="fetch, check and store the document",
-        )
-
-    async def _survey(
-        self, request: DocumentRequest, plan: DocumentPlan, source: SourceReceipt
-    ) -> None:
-        self._progress.phase = "survey"
-        survey = await self._in_time(
-            workflow.execute_activity_method(
-                SurveyDocument.survey_document,
-                SurveyRequest(
-                    job_id=request.job_id, sha256=source.sha256, page_count=source.page_count
-                ),
-                task_queue=DOCUMENTS_QUEUE,
-                start_to_close_timeout=options.DOCUMENT_STEP,
-                heartbeat_timeout=options.HEARTBEAT,
-                retry_policy=options.STEADY,
-                cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-                summary=f"MuPDF text and class of {source.page_count} pages",
+    async def _dispatch_and_finalize(self, carried: Carried) -> DocumentResult | Carried:
+        """Once; and again for every wish to retry that comes before the end."""
+        while True:
+            self._progress.phase = "dispatch"
+            if self._progress.dispatch and await self._scheduler.run(carried.plan, carried.brief):
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                return self._progress.carry(carried)
+            self._progress.close(
+                timed_out=self._stop.deadline_passed, cancelled=self._stop.cancelled
             )
-        )
-        if survey is not None:
-            self._progress.surveyed(
-                survey.classes, every_page=plan.every_page, text_only=request.text_only
-            )
+            result = await self._finalize(carried)
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            if self._progress.dispatch is None or self._progress.dispatch.finished:
+                break
+            self._progress.next_version()
+        self._progress.completed(workflow.now().timestamp())
+        self._tell_the_world(result)
+        return result
 
-    async def _brief(self, plan: DocumentPlan, source: SourceReceipt) -> str:
-        return await workflow.execute_local_activity_method(
-            PlanDocument.write_brief,
-            Brief(
-                job_id=self._request.job_id,
-                sha256=source.sha256,
-                page_count=source.page_count,
-                reading=plan.reading,
-                routes=tuple((route.provider, route.model) for route in plan.chain.routes),
-                stand_down=plan.breaker.trip == "first",
-            ),
-            start_to_close_timeout=options.LOCAL,
-            retry_policy=options.QUICK,
-        )
-
-    async def _finalize(
-        self, request: DocumentRequest, plan: DocumentPlan, source: SourceReceipt
-    ) -> DocumentResult:
+    async def _finalize(self, carried: Carried) -> DocumentResult:
         self._progress.phase = "finalize"
-        result = await workflow.execute_activity_method(
+        request = self._request
+        return await workflow.execute_activity_method(
             FinalizeDocument.finalize_document,
             FinalizeRequest(
                 job_id=request.job_id,
                 source=request.source_name or request.source,
-                sha256=source.sha256,
-                reading=reading_id(plan.reading),
+                sha256=carried.source.sha256,
+                reading=reading_id(carried.plan.reading),
                 user_id=request.user_id,
+                page_count=carried.source.page_count,
                 routes=self._progress.route_keys,
                 records=self._progress.records(),
                 vision_pages=self._progress.vision_pages,
                 timeout_occurred=self._progress.timed_out,
+                cancelled=self._progress.cancelled,
+                version=self._progress.version,
+                changed_pages=self._progress.changed_pages(),
                 warnings=self._progress.warnings,
-                started_at=workflow.info().start_time.isoformat(),
+                started_at=self._progress.started_at,
                 completed_at=workflow.now().isoformat(),
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
@@ -167,7 +130,8 @@ class DocumentWorkflow:
             retry_policy=options.STEADY,
             summary="merge the pages",
         )
-        self._progress.completed(workflow.now().timestamp())
+
+    def _tell_the_world(self, result: DocumentResult) -> None:
         meta = result.metadata
         workflow.upsert_search_attributes(
             [
@@ -179,117 +143,6 @@ class DocumentWorkflow:
                 SearchAttributeKey.for_bool("QuireTimeout").value_set(meta.timeout_occurred),
             ]
         )
-        return result
-
-    # --- the scheduler -----------------------------------------------------------------------
-
-    async def _dispatch(self, plan: DocumentPlan, brief: str) -> None:
-        """Hand out pages until every one has ended, or the deadline has passed."""
-        self._progress.phase = "dispatch"
-        pages = self._progress.require_dispatch()
-        while not pages.finished and not self._deadline_passed:
-            if self._woken or pages.wants_selection():
-                self._woken = False
-                selection = await workflow.execute_local_activity(
-                    select_routes,
-                    pages.snapshot(workflow.now().timestamp()),
-                    start_to_close_timeout=options.LOCAL,
-                    retry_policy=options.QUICK,
-                )
-                for assignment, flight in pages.apply(selection):
-                    self._begin(plan, brief, assignment, flight)
-                self._look_again_at(selection.wake_at)
-            if not pages.finished:
-                await workflow.wait_condition(
-                    lambda: bool(self._ended) or self._woken or self._deadline_passed
-                )
-            self._settle()
-        self._look_again_at(None)
-        for number in sorted(self._attempts):
-            self._attempts[number].cancel()
-
-    def _begin(
-        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
-    ) -> None:
-        self._progress.current = assignment.page
-        attempt = self._attempt(plan, brief, assignment, flight)
-        self._attempts[assignment.page] = asyncio.create_task(attempt)
-
-    async def _attempt(
-        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
-    ) -> None:
-        route = plan.chain.routes[assignment.route]
-        waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
-        try:
-            end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
-                RecognizePage.recognize_page,
-                AttemptRequest(
-                    brief=brief,
-                    page=assignment.page,
-                    route=assignment.route,
-                    seconds=assignment.seconds,
-                    begun_at=flight.begun_at,
-                ),
-                task_queue=route_queue(route.provider, route.model),
-                start_to_close_timeout=timedelta(seconds=assignment.seconds)
-                + options.ATTEMPT_MARGIN,
-                schedule_to_start_timeout=None if waits else options.MOMENT,
-                heartbeat_timeout=options.HEARTBEAT,
-                retry_policy=options.ATTEMPT,
-                cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-                summary=f"page {assignment.page} on {route.key}",
-            )
-        except ActivityError as error:
-            end = error
-        self._ended.append((assignment.page, end))
-
-    def _settle(self) -> None:
-        """Enter what became of attempts into the books, in the order in which they ended."""
-        pages = self._progress.require_dispatch()
-        now = workflow.now().timestamp()
-        ended, self._ended = self._ended, []
-        for number, end in ended:
-            del self._attempts[number]
-            if isinstance(end, AttemptReceipt):
-                pages.succeeded(number, end)
-            else:
-                outcome = attempt_outcome(end)
-                if isinstance(outcome, str):
-                    pages.stood_aside(number, now, crowded=outcome == "crowded")
-                else:
-                    pages.failed(number, outcome, now)
-            self._progress.touched(number, now)
-
-    # --- waiting -----------------------------------------------------------------------------
-
-    async def _sound_alarm(self, deadline: datetime) -> None:
-        await workflow.sleep(deadline - workflow.now(), summary="the document's deadline")
-        self._deadline_passed = True
-
-    def _look_again_at(self, when: float | None) -> None:
-        """One timer at a time; a timer for the same moment is kept."""
-        if self._progress.wake_at == when and self._wake is not None and not self._wake.done():
-            return
-        if self._wake is not None:
-            self._wake.cancel()
-            self._wake = None
-        self._progress.wake_at = when
-        if when is not None:
-            self._wake = asyncio.create_task(self._sleep_until(when))
-
-    async def _sleep_until(self, when: float) -> None:
-        delay = max(0.001, when - workflow.now().timestamp())
-        await workflow.sleep(delay, summary="a route may be tried again")
-        self._woken = True
-
-    async def _in_time(self, step: Coroutine[Any, Any, T]) -> T | None:
-        """The step's result, or None (and the step cancelled) when the deadline comes first."""
-        task = asyncio.create_task(step)
-        await workflow.wait_condition(lambda: task.done() or self._deadline_passed)
-        if task.done():
-            return task.result()
-        task.cancel()
-        return None
 
     def _fail(self, info: ErrorInfo) -> Exception:
         self._progress.failed(info, workflow.now().timestamp())
@@ -297,6 +150,11 @@ class DocumentWorkflow:
             [SearchAttributeKey.for_keyword("QuireStatus").value_set("failed")]
         )
         return refused(info.model_copy(update={"error_type": "terminal"}))
+
+    async def _sound_alarm(self, deadline: float) -> None:
+        left = max(0.001, deadline - workflow.now().timestamp())
+        await workflow.sleep(timedelta(seconds=left), summary="the document's deadline")
+        self._stop.deadline_passed = True
 
     # --- what people ask ---------------------------------------------------------------------
 
@@ -312,22 +170,52 @@ class DocumentWorkflow:
     def breakers(self) -> list[BreakerStatus]:
         return self._progress.breakers()
 
+    # --- what people want --------------------------------------------------------------------
 
-def _too_late() -> ErrorInfo:
-    return ErrorInfo(
-        code=Code.GW_TIMEOUT,
-        reason="DEADLINE",
-        error_type="retryable",
-        message="The deadline passed before the document could be fetched.",
-        remedy="Check that workers run, or give a longer --deadline.",
-    )
+    @workflow.update(description="Read pages again: the named ones (1-5,9), or all degraded ones")
+    def retry_pages(self, wish: RetryRequest) -> RetryResult:
+        return RetryResult(pages=self._retry(wish))
 
+    @retry_pages.validator
+    def _may_retry(self, wish: RetryRequest) -> None:
+        refusal = self._why_not_retry(wish)
+        if refusal is not None:
+            raise refused(refusal)
 
-def _no_such_page(spec: str, page_count: int) -> ErrorInfo:
-    return ErrorInfo(
-        code=Code.UNKNOWN,
-        reason="PAGES",
-        error_type="terminal",
-        message=f"The document has {page_count} pages; none of '{spec}' exists.",
-        remedy="Name pages that exist with --pages.",
-    )
+    @workflow.signal(description="As the update retry_pages, without an answer")
+    def retry(self, wish: RetryRequest) -> None:
+        refusal = self._why_not_retry(wish)
+        if refusal is not None:
+            workflow.logger.warning("retry_refused", extra={"reason": refusal.reason})
+            return
+        self._retry(wish)
+
+    @workflow.update(description="Stop the document; what is done is kept")
+    def cancel_document(self, wish: CancelRequest) -> None:
+        self._stop.cancelled = True
+
+    @cancel_document.validator
+    def _may_cancel(self, wish: CancelRequest) -> None:
+        if wish.user_id != self._request.user_id:
+            raise refused(forbidden(self._request.job_id).info)
+
+    @workflow.signal(description="As the update cancel_document, without an answer")
+    def cancel(self, wish: CancelRequest) -> None:
+        if wish.user_id == self._request.user_id:
+            self._stop.cancelled = True
+
+    def _retry(self, wish: RetryRequest) -> tuple[int, ...]:
+        pages = self._progress.retry(wish.pages, workflow.now().timestamp())
+        self._scheduler.look_again()
+        return pages
+
+    def _why_not_retry(self, wish: RetryRequest) -> ErrorInfo | None:
+        if wish.user_id != self._request.user_id:
+            return forbidden(self._request.job_id).info
+        if self._progress.dispatch is None or self._stop.up or self._progress.completed_at:
+            return too_late_to_retry(self._request.job_id).info
+        try:
+            found = self._progress.retryable(wish.pages)
+        except ValueError:
+            found = ()
+        return None if found else nothing_to_retry(self._request.job_id).info

@@ -3,6 +3,8 @@
 Times are quarters of a second: sums of them are exact, so that a test can ask for equality.
 """
 
+from typing import Literal
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -14,16 +16,19 @@ from domain.selection import DispatchPolicy, PageView, RouteView, Snapshot
 
 NOW = 1000.0
 KINDS = tuple(FailureKind)
+Role = Literal["none", "scanned", "every_page"]
+# None: there is no local engine.
+ROLES: list[Role | None] = [None, "none", "scanned", "every_page"]
 
 # The same examples every time: what is found here is found for everybody.
 quick = settings(
-    max_examples=80,
+    max_examples=50,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-thorough = settings(quick, max_examples=200)
+thorough = settings(quick, max_examples=120)
 
 
 def quarters(low: float, high: float) -> st.SearchStrategy[float]:
@@ -83,8 +88,8 @@ def chains(draw: st.DrawFn, *, least: int = 0, most: int = 4) -> tuple[Route, ..
         )
         for provider, model in keys
     ]
-    role = draw(st.sampled_from(["absent", "none", "scanned", "every_page"]))
-    if role != "absent":
+    role = draw(st.sampled_from(ROLES))
+    if role is not None:
         local = Route(provider=LOCAL_PROVIDER, model=LOCAL_MODEL, limit=1, last_resort_for=role)
         chain.append(local)
     return tuple(chain)

@@ -82,9 +82,7 @@ def test_every_selection_obeys_the_laws(snapshot: Snapshot) -> None:
         left = snapshot.deadline - snapshot.now
         assert 0.5 <= start.seconds <= max(0.5, min(timeout, left)) + 0.05
     # The same again after a journey through history, and whatever order the barred are in.
-    shuffled = [
-        page.model_copy(update={"barred": page.barred[::-1]}) for page in snapshot.pages
-    ]
+    shuffled = [page.model_copy(update={"barred": page.barred[::-1]}) for page in snapshot.pages]
     assert select(snapshot.model_copy(update={"pages": tuple(shuffled)})) == selection
     assert select(Snapshot.model_validate_json(snapshot.model_dump_json())) == selection
     assert Selection.model_validate_json(selection.model_dump_json()) == selection

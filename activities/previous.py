@@ -1,0 +1,44 @@
+"""load_previous: what an earlier run of the job left, for a retry."""
+
+from temporalio import activity
+
+from activities.failures import failures_for_temporal
+from domain.contracts import (
+    DocumentReport,
+    PreviousReceipt,
+    PreviousRequest,
+    SourceReceipt,
+)
+from domain.errors import Code, JobError
+from domain.keys import result_key, source_key
+from domain.retrying import forbidden, take_over
+from storage.protocol import Store
+
+
+class LoadPrevious:
+    """The result itself is the record: a retry needs nothing but it and the store."""
+
+    def __init__(self, store: Store, results: Store) -> None:
+        self._store = store
+        self._results = results
+
+    @activity.defn
+    async def load_previous(self, request: PreviousRequest) -> PreviousReceipt:
+        with failures_for_temporal():
+            data = await self._results.get(result_key(request.job_id, "result.json"))
+            if data is None:
+                raise _expired("The result of the job is gone.")
+            report = DocumentReport.model_validate_json(data)
+            if report.user_id != request.user_id:
+                raise forbidden(request.job_id)
+            path = await self._store.local_path(source_key(report.sha256))
+            if path is None:
+                raise _expired("The document is no longer in the store.")
+            source = SourceReceipt(
+                sha256=report.sha256, bytes=path.stat().st_size, page_count=report.page_count
+            )
+            return take_over(report, request.pages, source)
+
+
+def _expired(message: str) -> JobError:
+    return JobError(Code.EXPIRED, "SOURCE_GONE", message, "Submit the document again.")

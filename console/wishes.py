@@ -1,0 +1,92 @@
+"""Commands that change a job: retry and cancel."""
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+
+from bootstrap import open_results, plan_defaults
+from console import jobs
+from console.exits import Exit, say
+from console.live import follow
+from console.process import Output, engine_of, show_result
+from console.session import Session, open_session
+from domain.contracts import CancelRequest, DocumentReport, RetryRequest
+from domain.errors import Code, ErrorInfo, JobError
+from domain.keys import result_key
+from domain.pages import format_pages
+from domain.retrying import forbidden, pages_to_retry
+from settings import Settings
+from workflows.document import DocumentWorkflow
+
+
+async def retry(settings: Settings, job_id: str, wish: RetryRequest, output: Output) -> Exit:
+    """Read pages again: at once on a running job, by a new run of a finished one."""
+    async with open_session(settings) as session:
+        description = await jobs.describe(session.client, job_id)
+        if description.status is WorkflowExecutionStatus.RUNNING:
+            await _ask_running(session, job_id, wish)
+        elif not await _start_again(session, job_id, wish):
+            say(f"Nothing to retry: job {job_id!r} has no degraded page.")
+            return await show_result(session, job_id, output)
+        handle = jobs.handle_of(session.client, job_id)
+        await follow(handle, jobs.result_of(handle))
+        return await show_result(session, job_id, output)
+
+
+async def _ask_running(session: Session, job_id: str, wish: RetryRequest) -> None:
+    handle = jobs.handle_of(session.client, job_id)
+    try:
+        answer = await handle.execute_update(DocumentWorkflow.retry_pages, wish)
+    except WorkflowUpdateFailedError as error:
+        raise _refusal(error) from None
+    say(f"job {job_id}: reading again pages {format_pages(answer.pages)}")
+
+
+async def _start_again(session: Session, job_id: str, wish: RetryRequest) -> bool:
+    """False when there is nothing to read again."""
+    request = await jobs.request_of(session.client, job_id)
+    if request.user_id != wish.user_id:
+        raise forbidden(job_id)
+    report = await _report(session, job_id)
+    if report is not None:
+        pages = pages_to_retry(wish.pages, {page.page: page.source for page in report.pages})
+        if not pages:
+            return False
+        say(f"job {job_id}: reading again pages {format_pages(pages)}")
+        request = request.model_copy(update={"retry": wish, "force": False})
+    await jobs.start_anew(
+        session.client, request, engine_of(request, plan_defaults(session.settings))
+    )
+    return True
+
+
+async def _report(session: Session, job_id: str) -> DocumentReport | None:
+    """The result of the job; None for a job that failed and never had one."""
+    data = await open_results(session.settings).get(result_key(job_id, "result.json"))
+    return DocumentReport.model_validate_json(data) if data else None
+
+
+async def cancel(settings: Settings, job_id: str, wish: CancelRequest, output: Output) -> Exit:
+    """Stop a running job, and show what it had done."""
+    async with open_session(settings) as session:
+        description = await jobs.describe(session.client, job_id)
+        if description.status is not WorkflowExecutionStatus.RUNNING:
+            raise JobError(
+                Code.NOT_READY,
+                "NOT_RUNNING",
+                f"Job {job_id!r} is not running.",
+                f"See its result with: starter.py result {job_id}",
+            )
+        handle = jobs.handle_of(session.client, job_id)
+        try:
+            await handle.execute_update(DocumentWorkflow.cancel_document, wish)
+        except WorkflowUpdateFailedError as error:
+            raise _refusal(error) from None
+        await jobs.result_of(handle)
+        return await show_result(session, job_id, output)
+
+
+def _refusal(error: WorkflowUpdateFailedError) -> JobError:
+    cause = error.cause
+    if isinstance(cause, ApplicationError) and cause.details:
+        return JobError.from_info(ErrorInfo.model_validate(cause.details[0]))
+    return JobError(Code.UNKNOWN, "REFUSED", "The job refused.", "Look at its status.")

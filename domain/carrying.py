@@ -1,0 +1,76 @@
+"""A document between two runs of its workflow: what `continue_as_new` takes along."""
+
+from typing import Any
+
+from pydantic import Field
+
+from domain.breaker import Breaker
+from domain.contracts import (
+    AttemptNote,
+    DocumentRequest,
+    Lean,
+    PageError,
+    PageRecord,
+    SourceReceipt,
+    Wire,
+)
+from domain.plan import DocumentPlan
+
+
+class CarriedPage(Lean):
+    """A page that still waits and is no longer as it began."""
+
+    page: int
+    barred: tuple[int, ...] = ()
+    barred_for_good: tuple[int, ...] = ()
+    round: int = 0
+    not_before: float = 0.0
+    attempts: tuple[AttemptNote, ...] = ()
+    error: PageError | None = None
+    take: int = 0
+
+
+class CarriedDispatch(Lean):
+    """The state of the dispatch, with nothing in flight."""
+
+    pages: tuple[CarriedPage, ...] = ()
+    breakers: dict[str, Breaker] = Field(default_factory=dict)
+    answered: tuple[int, ...] = ()
+
+
+class Carried(Wire):
+    """Everything that is known of a document once it is surveyed."""
+
+    plan: DocumentPlan
+    source: SourceReceipt
+    brief: str
+    classes: str
+    started: float
+    deadline: float
+    # Ended pages that needed vision, and pages taken over from an earlier run of the job.
+    records: tuple[PageRecord, ...] = ()
+    # Routes that records name beyond the plan's chain.
+    past_routes: tuple[str, ...] = ()
+    # Pages to be read anew although a good answer of theirs is stored.
+    takes: dict[int, int] = Field(default_factory=dict)
+    version: int = 1
+    changed: tuple[int, ...] = ()
+    dispatch: CarriedDispatch = CarriedDispatch()
+
+
+class DocumentRun(DocumentRequest):
+    """What a run of the workflow is given: the request, and what an earlier run carried."""
+
+    carried: Carried | None = None
+
+    @classmethod
+    def of(cls, request: DocumentRequest, carried: Carried | None = None) -> "DocumentRun":
+        return cls(**_fields(request), carried=carried)
+
+    def request(self) -> DocumentRequest:
+        """The request alone, as activities are given it."""
+        return DocumentRequest(**_fields(self))
+
+
+def _fields(request: DocumentRequest) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in DocumentRequest.model_fields}

@@ -1,0 +1,108 @@
+"""Reading pages of a document again by hand."""
+
+from collections.abc import Iterable, Mapping
+
+from domain.contracts import (
+    Attempt,
+    AttemptNote,
+    DocumentReport,
+    PageRecord,
+    PageResult,
+    PreviousReceipt,
+    Source,
+    SourceReceipt,
+)
+from domain.errors import Code, JobError
+from domain.pages import choose_pages
+
+
+def pages_to_retry(spec: str | None, sources: Mapping[int, Source]) -> tuple[int, ...]:
+    """The named pages that exist, or all that are degraded."""
+    if spec is None:
+        return tuple(sorted(n for n, source in sources.items() if source.degraded))
+    last = max(sources, default=0)
+    return tuple(n for n in choose_pages(spec, last) if n in sources)
+
+
+def take_over(report: DocumentReport, spec: str | None, source: SourceReceipt) -> PreviousReceipt:
+    """What a new run takes over from a finished one: all but the pages to be read again.
+
+    A page that was good before gets a take of its own, or its stored answer would be found.
+    """
+    again = set(pages_to_retry(spec, {page.page: page.source for page in report.pages}))
+    if not again:
+        raise nothing_to_retry(report.job_id)
+    routes = _routes(report.pages)
+    return PreviousReceipt(
+        source=source,
+        routes=routes,
+        records=tuple(_record(page, routes) for page in report.pages if page.page not in again),
+        takes={
+            page.page: report.version
+            for page in report.pages
+            if page.page in again and not page.source.degraded
+        },
+        version=report.version,
+    )
+
+
+def renumbered(records: Iterable[PageRecord], offset: int) -> tuple[PageRecord, ...]:
+    """Records whose route numbers stand behind the `offset` routes of a new chain."""
+    return tuple(
+        record.model_copy(
+            update={
+                "attempts": tuple(
+                    note._replace(route=note.route + offset) for note in record.attempts
+                )
+            }
+        )
+        for record in records
+    )
+
+
+def forbidden(job_id: str) -> JobError:
+    """The caller is not the owner."""
+    return JobError(
+        Code.FORBIDDEN,
+        "NOT_OWNER",
+        f"Job {job_id!r} belongs to someone else.",
+        "Only its owner may do this: give the owner's name with --user.",
+    )
+
+
+def too_late_to_retry(job_id: str) -> JobError:
+    return JobError(
+        Code.NOT_READY,
+        "BETWEEN",
+        f"Job {job_id!r} is not at its pages just now.",
+        "Try again in a moment, or once it is done.",
+        "retryable",
+    )
+
+
+def nothing_to_retry(job_id: str) -> JobError:
+    return JobError(
+        Code.NOT_READY,
+        "NOTHING_TO_RETRY",
+        f"Job {job_id!r} has no such page to read again.",
+        "Every page is good; name pages with --pages to read them anyway.",
+    )
+
+
+def _routes(pages: Iterable[PageResult]) -> tuple[str, ...]:
+    named = {attempt.route for page in pages for attempt in page.attempts}
+    return tuple(sorted(named))
+
+
+def _record(page: PageResult, routes: tuple[str, ...]) -> PageRecord:
+    return PageRecord(
+        page=page.page,
+        source=page.source,
+        attempts=tuple(_note(attempt, routes) for attempt in page.attempts),
+        error=page.error,
+        answer=page.answer,
+    )
+
+
+def _note(attempt: Attempt, routes: tuple[str, ...]) -> AttemptNote:
+    return AttemptNote(routes.index(attempt.route), attempt.outcome, attempt.milliseconds)

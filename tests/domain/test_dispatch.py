@@ -1,0 +1,331 @@
+"""The books of one document: what each event does to a page, its routes and its record."""
+
+import pytest
+
+from domain.breaker import BreakerPolicy, BreakerState
+from domain.carrying import CarriedDispatch
+from domain.contracts import LOCAL_PROVIDER, AttemptReceipt, Classification, Source
+from domain.dispatch import CROWDED_AT_MOST_S, CROWDED_FOR_S, STOOD_DOWN_FOR_S, Dispatch
+from domain.errors import MEANING, Code, FailureKind
+from domain.records import CANCELLED, DEADLINE
+from domain.routes import Route
+from domain.selection import Assignment, Deferral, DispatchPolicy, Selection, select
+from tests.domain.simulator import TOO_LATE
+from tests.domain.strategies import KINDS, NOW, failure
+
+A_M = Route(provider="a", model="m")
+A_N = Route(provider="a", model="n")
+B_M = Route(provider="b", model="m")
+LOCAL = Route(provider=LOCAL_PROVIDER, model="rapidocr", limit=1, last_resort_for="every_page")
+READ = AttemptReceipt(milliseconds=7, chars=3)
+
+
+def books(
+    *routes: Route,
+    pages: int = 3,
+    breaker: BreakerPolicy | None = None,
+    policy: DispatchPolicy | None = None,
+) -> Dispatch:
+    return Dispatch(
+        job_id="job",
+        routes=routes,
+        dispatch=policy or DispatchPolicy(),
+        breaker=breaker or BreakerPolicy(),
+        deadline=NOW + 180,
+        vision=dict.fromkeys(range(1, pages + 1), Classification.SCANNED),
+    )
+
+
+def start(dispatch: Dispatch, page: int, route: int, seconds: float = 60.0) -> None:
+    dispatch.apply(Selection(assign=(Assignment(page, route, seconds),)))
+
+
+def states(dispatch: Dispatch) -> dict[str, str]:
+    return {
+        key: breaker.state.value
+        for key, breaker in dispatch.health.breakers.items()
+        if breaker.state is not BreakerState.CLOSED
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_failure_bars_what_its_meaning_says(kind: FailureKind) -> None:
+    dispatch = books(A_M, A_N, B_M)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(kind), NOW)
+    expected = {"route": [0], "provider": [0, 1], "every_route": [0, 1, 2]}[MEANING[kind].bars]
+    page = dispatch.pages[1]
+    assert sorted(page.barred) == expected
+    terminal = MEANING[kind].error_type == "terminal"
+    assert sorted(page.barred_for_good) == (expected if terminal else [])
+    assert dispatch.waiting == [1, 2, 3]
+    assert not dispatch.flights
+    assert page.error is not None
+    assert (page.error.code, page.error.error_type) == MEANING[kind][:2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_failure_trips_what_its_meaning_says(kind: FailureKind) -> None:
+    dispatch = books(A_M, A_N, B_M)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(kind), NOW)
+    trips = MEANING[kind].trips
+    tripped = {"route": {"a:m": "open"}, "provider": {"a": "open"}}
+    assert states(dispatch) == (tripped[trips] if trips else {})
+    if trips:
+        breaker = dispatch.health.breakers["a:m" if trips == "route" else "a"]
+        rest = 3600.0 if MEANING[kind].rests == "long" else 30.0
+        assert breaker.retry_at == NOW + rest
+        assert breaker.reason == kind.value
+
+
+def test_timeout_in_a_hurry_of_ours_is_not_counted() -> None:
+    dispatch = books(A_M)
+    start(dispatch, 1, 0, seconds=29.0)
+    dispatch.failed(1, failure(FailureKind.TIMEOUT), NOW)
+    assert states(dispatch) == {}
+    start(dispatch, 2, 0, seconds=30.0)
+    dispatch.failed(2, failure(FailureKind.TIMEOUT), NOW)
+    assert states(dispatch) == {"a:m": "open"}
+
+
+def probing(dispatch: Dispatch, *, provider: bool) -> None:
+    """Page 2 is the probe of route 0 after page 1 failed there."""
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.CONNECT if provider else FailureKind.SERVER), NOW)
+    probe = Assignment(2, 0, 60.0, "probe")
+    dispatch.apply(Selection(assign=(probe,)))
+
+
+@pytest.mark.parametrize("provider", [True, False])
+@pytest.mark.parametrize("crowded", [True, False])
+def test_lost_probe_frees_its_place(provider: bool, crowded: bool) -> None:
+    dispatch = books(A_M)
+    probing(dispatch, provider=provider)
+    key = "a" if provider else "a:m"
+    assert states(dispatch) == {key: "half_open"}
+    dispatch.stood_aside(2, NOW + 40, crowded=crowded)
+    assert states(dispatch) == {key: "open"}
+    selection = select(dispatch.snapshot(NOW + 60))
+    assert [a.how for a in selection.assign if a.route == 0] == ["probe"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("provider", [True, False])
+def test_no_failed_probe_leaves_a_breaker_half_open(kind: FailureKind, provider: bool) -> None:
+    dispatch = books(A_M, A_N)
+    probing(dispatch, provider=provider)
+    dispatch.failed(2, failure(kind), NOW + 40)
+    assert BreakerState.HALF_OPEN.value not in states(dispatch).values()
+
+
+@pytest.mark.parametrize("provider", [True, False])
+def test_probe_that_is_answered_closes(provider: bool) -> None:
+    dispatch = books(A_M)
+    probing(dispatch, provider=provider)
+    dispatch.succeeded(2, READ)
+    assert states(dispatch) == {}
+
+
+def test_failed_probe_of_a_provider_reached_closes_it_and_opens_the_route() -> None:
+    dispatch = books(A_M, A_N)
+    probing(dispatch, provider=True)
+    dispatch.failed(2, failure(FailureKind.RATE), NOW + 40)
+    assert states(dispatch) == {"a:m": "open"}
+
+
+def test_attempts_of_the_past_move_nothing() -> None:
+    dispatch = books(A_M)
+    for page in (1, 2):
+        start(dispatch, page, 0)
+    dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+    before = dict(dispatch.health.breakers)
+    dispatch.failed(2, failure(FailureKind.SERVER, 900.0), NOW + 20)
+    assert dispatch.health.breakers == before
+
+
+def test_read_page_is_recorded_and_forgives_its_errors() -> None:
+    dispatch = books(A_M, B_M)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.OUTPUT), NOW)
+    start(dispatch, 1, 1)
+    dispatch.succeeded(1, READ)
+    record = dispatch.records[1]
+    assert record.source is Source.AI
+    assert record.read_by == 1
+    assert record.error is None
+    assert [note.outcome for note in record.attempts] == ["OUTPUT", "ok"]
+
+
+def test_local_engine_is_told_apart() -> None:
+    dispatch = books(A_M, LOCAL)
+    start(dispatch, 1, 1)
+    dispatch.succeeded(1, READ)
+    assert dispatch.records[1].source is Source.OCR
+
+
+def test_fallback_keeps_the_last_error() -> None:
+    dispatch = books(A_M)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.CONTENT), NOW)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert 1 in dispatch.records
+    record = dispatch.records[1]
+    assert record.source is Source.MUPDF_FALLBACK
+    assert record.read_by is None
+    assert record.error is not None
+    assert record.error.code is Code.GW_4XX
+
+
+def test_fallback_of_an_untried_page_says_why() -> None:
+    without = books(pages=1)
+    without.apply(select(without.snapshot(NOW)))
+    error = without.records[1].error
+    assert error is not None
+    assert "configured" in error.error
+    resting = books(A_M, pages=2)
+    start(resting, 1, 0)
+    resting.failed(1, failure(FailureKind.SERVER), NOW)
+    resting.apply(select(resting.snapshot(NOW)))
+    error = resting.records[2].error
+    assert error is not None
+    assert "SERVER" in error.error
+
+
+def test_stop_leaves_nothing_and_tells_what_was_under_way() -> None:
+    dispatch = books(A_M)
+    start(dispatch, 1, 0)
+    start(dispatch, 2, 0)
+    dispatch.succeeded(2, READ)
+    dispatch.stop(Source.MUPDF_TIMEOUT_FALLBACK, DEADLINE, TOO_LATE)
+    assert dispatch.finished
+    assert [dispatch.records[n].source for n in (1, 2, 3)] == [
+        Source.MUPDF_TIMEOUT_FALLBACK,
+        Source.AI,
+        Source.MUPDF_TIMEOUT_FALLBACK,
+    ]
+    assert [note.outcome for note in dispatch.records[1].attempts] == [DEADLINE]
+    assert dispatch.records[3].attempts == ()
+    assert dispatch.records[1].error == dispatch.records[3].error == TOO_LATE
+    assert dispatch.records[2].error is None
+    before = dict(dispatch.records)
+    dispatch.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    assert dispatch.records == before
+
+
+def test_page_read_again_waits_as_if_new_and_open_breakers_may_be_probed() -> None:
+    dispatch = books(A_M)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.CONTENT), NOW)
+    start(dispatch, 2, 0)
+    dispatch.failed(2, failure(FailureKind.AUTH), NOW)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert dispatch.finished
+    dispatch.read_again(1, Classification.SCANNED, take=3, now=NOW + 1)
+    assert dispatch.waiting == [1]
+    assert sorted(dispatch.records) == [2, 3]
+    page = dispatch.pages[1]
+    assert (page.barred, page.barred_for_good, page.round, page.take) == ([], [], 0, 3)
+    assert [note.outcome for note in page.attempts] == ["CONTENT"]
+    selection = select(dispatch.snapshot(NOW + 1))
+    assert [(a.page, a.how) for a in selection.assign] == [(1, "probe")]
+    dispatch.apply(selection)
+    dispatch.succeeded(1, READ)
+    assert dispatch.records[1].take == 3
+    assert dispatch.records[1].error is None
+    assert states(dispatch) == {}
+
+
+def test_carried_dispatch_goes_on_where_it_was() -> None:
+    dispatch = books(A_M, A_N, B_M, policy=DispatchPolicy(mode="hold"))
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+    start(dispatch, 2, 2)
+    dispatch.failed(2, failure(FailureKind.CONTENT), NOW)
+    start(dispatch, 3, 1)
+    dispatch.succeeded(3, READ)
+    dispatch.apply(Selection(defer=(Deferral(page=1, not_before=NOW + 9),)))
+    carried = CarriedDispatch.model_validate_json(dispatch.carry().model_dump_json())
+    going_on = Dispatch(
+        job_id="job",
+        routes=dispatch.routes,
+        dispatch=dispatch.policy,
+        breaker=BreakerPolicy(),
+        deadline=dispatch.deadline,
+        vision=dict.fromkeys(dispatch.waiting, Classification.SCANNED),
+        carried=carried,
+    )
+    assert going_on.snapshot(NOW + 1) == dispatch.snapshot(NOW + 1)
+    assert going_on.pages[1] == dispatch.pages[1]
+    assert going_on.pages[2] == dispatch.pages[2]
+
+
+def test_deferral_lifts_all_but_what_is_barred_for_good() -> None:
+    dispatch = books(A_M, A_N, B_M, policy=DispatchPolicy(mode="hold"))
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+    start(dispatch, 1, 2)
+    dispatch.failed(1, failure(FailureKind.CONTENT), NOW)
+    dispatch.apply(Selection(defer=(Deferral(page=1, not_before=NOW + 9),)))
+    page = dispatch.pages[1]
+    assert (page.round, page.not_before, page.barred) == (1, NOW + 9, [2])
+    assert dispatch.waiting == [1, 2, 3]
+
+
+def test_crowd_doubles_while_it_lasts_and_ends_with_an_answer() -> None:
+    dispatch = books(A_M, pages=20)
+    now, rests = NOW, []
+    for _ in range(8):
+        start(dispatch, 1, 0)
+        dispatch.stood_aside(1, now, crowded=True)
+        rests.append(dispatch.crowds[0].until - now)
+        now = dispatch.crowds[0].until
+    assert rests == [min(CROWDED_FOR_S * 2**n, CROWDED_AT_MOST_S) for n in range(8)]
+    start(dispatch, 2, 0)
+    dispatch.succeeded(2, READ)
+    assert dispatch.crowds[0].strikes == 0
+    assert dispatch.crowds[0].until <= now
+
+
+def test_herd_standing_aside_counts_once() -> None:
+    dispatch = books(A_M, pages=4)
+    for page in (1, 2):
+        start(dispatch, page, 0)
+    for page in (1, 2):
+        dispatch.stood_aside(page, NOW, crowded=True)
+    assert dispatch.crowds[0].until == NOW + CROWDED_FOR_S
+    assert dispatch.crowds[0].strikes == 1
+
+
+def test_standing_down_is_a_short_rest_and_no_attempt() -> None:
+    dispatch = books(A_M)
+    start(dispatch, 1, 0)
+    dispatch.stood_aside(1, NOW, crowded=False)
+    assert dispatch.crowds[0].until == NOW + STOOD_DOWN_FOR_S
+    assert dispatch.pages[1].attempts == []
+    assert dispatch.pages[1].barred == []
+
+
+def test_selection_is_wanted_only_when_it_can_change_something() -> None:
+    dispatch = books(A_M, pages=8, policy=DispatchPolicy(window=4))
+    assert dispatch.wants_selection()
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert not dispatch.wants_selection(), "every slot is taken and nothing has answered"
+    dispatch.succeeded(1, READ)
+    assert dispatch.wants_selection()
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert len(dispatch.flights) == 4, "two read, two are queued behind them"
+    assert not dispatch.wants_selection(), "the window is full"
+    dispatch.succeeded(2, READ)
+    assert not dispatch.wants_selection(), "one page is still queued behind the slots"
+    dispatch.succeeded(3, READ)
+    assert dispatch.wants_selection()
+
+
+def test_no_selection_is_wanted_when_nothing_waits() -> None:
+    dispatch = books(A_M, pages=1)
+    start(dispatch, 1, 0)
+    assert not dispatch.wants_selection()
+    dispatch.succeeded(1, READ)
+    assert dispatch.finished
+    assert not dispatch.wants_selection()

@@ -1,0 +1,139 @@
+"""The failure taxonomy: complete, public, and able to cross a process border."""
+
+import pickle
+
+import pytest
+
+from domain import errors
+from domain.errors import (
+    MEANING,
+    AttemptFailed,
+    Code,
+    DocumentRefused,
+    ErrorInfo,
+    FailureKind,
+    JobError,
+    QuireError,
+    SettingsError,
+)
+
+PUBLIC = {
+    "NOT_PDF",
+    "TOO_LARGE",
+    "GW_4XX",
+    "GW_5XX",
+    "GW_TIMEOUT",
+    "IO_ERROR",
+    "NOT_READY",
+    "EXPIRED",
+    "FORBIDDEN",
+    "UNKNOWN",
+}
+
+
+def test_codes_are_the_public_ones() -> None:
+    assert {code.value for code in Code} == PUBLIC
+    assert all(code.name == code.value for code in Code)
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_every_kind_has_a_meaning(kind: FailureKind) -> None:
+    meaning = MEANING[kind]
+    assert meaning.code.value in PUBLIC
+    assert meaning.error_type in ("retryable", "terminal")
+    assert meaning.bars in ("route", "provider", "every_route")
+    assert meaning.trips in ("route", "provider", None)
+    assert meaning.rests in ("backoff", "long")
+    assert meaning.remedy.endswith(".")
+    assert "\n" not in meaning.remedy
+
+
+def test_nothing_else_has_a_meaning() -> None:
+    assert set(MEANING) == set(FailureKind)
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_what_trips_a_provider_bars_it_for_the_page(kind: FailureKind) -> None:
+    """A page must not go straight to the sibling of what has just been found dead."""
+    meaning = MEANING[kind]
+    if meaning.trips == "provider":
+        assert meaning.bars == "provider"
+    if meaning.rests == "long":
+        assert meaning.trips is not None
+        assert meaning.error_type == "terminal"
+
+
+# code, what the page never tries again, whose breaker counts it, how long that rests
+TABLE = {
+    "RATE": ("GW_4XX", "route", "route", "backoff"),
+    "QUOTA": ("GW_4XX", "provider", "provider", "long"),
+    "AUTH": ("GW_4XX", "provider", "provider", "long"),
+    "MODEL": ("GW_4XX", "route", "route", "long"),
+    "REQUEST": ("GW_4XX", "every_route", None, "backoff"),
+    "IMAGE_SIZE": ("TOO_LARGE", "every_route", None, "backoff"),
+    "TIMEOUT": ("GW_TIMEOUT", "route", "route", "backoff"),
+    "SERVER": ("GW_5XX", "route", "route", "backoff"),
+    "CONNECT": ("GW_5XX", "provider", "provider", "backoff"),
+    "BAD_BODY": ("GW_5XX", "route", "route", "backoff"),
+    "CONTENT": ("GW_4XX", "provider", None, "backoff"),
+    "OUTPUT": ("GW_5XX", "route", None, "backoff"),
+    "RENDER": ("IO_ERROR", "every_route", None, "backoff"),
+    "BUG": ("UNKNOWN", "route", None, "backoff"),
+}
+
+
+def test_meanings_are_those_of_the_vendor_table() -> None:
+    told = {
+        kind.value: (meaning.code.value, meaning.bars, meaning.trips, meaning.rests)
+        for kind, meaning in MEANING.items()
+    }
+    assert told == TABLE
+
+
+def examples() -> list[QuireError]:
+    public = (Code.EXPIRED, "SOURCE_GONE", "The file is gone.", "Submit it again.")
+    return [
+        QuireError(*public, "retryable"),
+        DocumentRefused(*public),
+        JobError(*public),
+        SettingsError("PAGE_WINDOW", "'x' is not allowed", "a number"),
+        *(AttemptFailed(kind, "It failed.", retry_after_s=2.5) for kind in FailureKind),
+    ]
+
+
+@pytest.mark.parametrize("error", examples(), ids=lambda error: str(error.info.reason))
+def test_errors_survive_a_process_border(error: QuireError) -> None:
+    revived = pickle.loads(pickle.dumps(error))
+    assert type(revived) is type(error)
+    assert revived.info == error.info
+    assert str(revived) == str(error)
+    if isinstance(error, AttemptFailed):
+        assert isinstance(revived, AttemptFailed)
+        assert (revived.kind, revived.retry_after_s) == (error.kind, 2.5)
+
+
+def test_every_class_of_the_tree_is_tried() -> None:
+    tree = {
+        thing
+        for thing in vars(errors).values()
+        if isinstance(thing, type) and issubclass(thing, QuireError)
+    }
+    assert tree == {type(error) for error in examples()}
+    assert all(cls.__name__ in (errors.__doc__ or "") for cls in tree)
+
+
+@pytest.mark.parametrize("error", examples(), ids=lambda error: str(error.info.reason))
+def test_a_person_reads_one_line_with_code_and_remedy(error: QuireError) -> None:
+    line = error.info.line()
+    assert "\n" not in line
+    assert line.startswith(f"{error.info.code.value} ({error.info.reason}): ")
+    assert line.endswith(error.info.remedy)
+    assert ErrorInfo.model_validate_json(error.info.model_dump_json()) == error.info
+
+
+def test_attempts_carry_the_face_of_their_kind() -> None:
+    error = AttemptFailed(FailureKind.AUTH, "The key was refused.")
+    assert error.info.code is Code.GW_4XX
+    assert error.info.error_type == "terminal"
+    assert error.info.reason == "AUTH"
+    assert error.retry_after_s is None

@@ -1,0 +1,270 @@
+"""The progress contract holds at every moment of every document."""
+
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.breaker import BreakerPolicy
+from domain.carrying import Carried
+from domain.contracts import (
+    AttemptReceipt,
+    Classification,
+    DocumentStatus,
+    PageRange,
+    ReadingOptions,
+    Source,
+    SourceReceipt,
+)
+from domain.errors import Code, ErrorInfo, FailureKind
+from domain.plan import DocumentPlan
+from domain.progress import DocumentProgress
+from domain.records import OK
+from domain.routes import Chain, Route
+from domain.selection import DispatchPolicy, select
+from tests.domain.simulator import Outcome, Simulation
+from tests.domain.strategies import KINDS, NOW, failure, quarters, quick
+
+REFUSED = ErrorInfo(
+    code=Code.NOT_PDF,
+    reason="NOT_PDF",
+    error_type="terminal",
+    message="It is not a PDF.",
+    remedy="Give a PDF.",
+)
+
+
+def plan(*routes: Route, left_out: tuple[str, ...] = (), seconds: float = 60.0) -> DocumentPlan:
+    return DocumentPlan(
+        chain=Chain(routes=routes, left_out=left_out),
+        deadline_s=seconds,
+        breaker=BreakerPolicy(base_backoff_s=3.0),
+        dispatch=DispatchPolicy(),
+        reading=ReadingOptions(system_prompt="read"),
+        every_page=False,
+    )
+
+
+def begun(classes: str, *routes: Route, pages: str | None = None) -> DocumentProgress:
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(pages, len(classes))
+    progress.take_up(carried(classes, plan(*routes)), text_only=False)
+    return progress
+
+
+def carried(classes: str, how: DocumentPlan) -> Carried:
+    return Carried(
+        plan=how,
+        source=SourceReceipt(sha256="0" * 64, bytes=9, page_count=len(classes)),
+        brief="brief",
+        classes=classes,
+        started=NOW,
+        deadline=NOW + 60,
+    )
+
+
+def check(status: DocumentStatus) -> None:
+    assert 0 <= status.completed_items + status.failed_items <= status.total_items
+    assert (status.error_message is not None) == (status.status == "failed")
+    assert (status.completed_at is not None) == (status.status in ("completed", "failed"))
+    detail = status.progress_detail
+    assert len(detail.page_errors) <= status.failed_items
+    assert sum(detail.pages_by_source.values()) == status.completed_items + status.failed_items
+    for moment in (status.heartbeat_at, status.started_at, status.deadline_at):
+        assert moment is None or datetime.fromisoformat(moment).tzinfo is not None
+    assert DocumentStatus.model_validate_json(status.model_dump_json()) == status
+
+
+@quick
+@given(
+    classes=st.text("THSB", min_size=1, max_size=15),
+    script=st.lists(
+        st.builds(
+            Outcome,
+            what=st.sampled_from([OK, OK, *(kind.value for kind in KINDS)]),
+            seconds=quarters(0.25, 9),
+            retry_after_s=st.none(),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+)
+def test_contract_at_every_moment(classes: str, script: list[Outcome]) -> None:
+    routes = (Route(provider="a", model="m"), Route(provider="b", model="m"))
+    progress = begun(classes, *routes)
+    done: list[int] = []
+
+    def watch(simulation: Simulation) -> None:
+        status = progress.status()
+        check(status)
+        assert status.status == "running"
+        assert status.total_items == len(classes)
+        counted = status.completed_items + status.failed_items
+        assert counted == len(classes) - status.progress_detail.waiting - len(
+            progress.require_dispatch().flights
+        )
+        done.append(counted)
+        states = [page.state for page in progress.pages(PageRange())]
+        assert states.count("done") == counted
+        assert len(progress.breakers()) == 4
+
+    simulation = Simulation(
+        progress.require_dispatch(), {0: script, 1: script[::-1]}, NOW, watch=watch
+    )
+    simulation.run()
+    assert done == sorted(done), "absolute counts never go back"
+    progress.close(timed_out=simulation.timed_out, cancelled=False)
+    progress.completed(simulation.now)
+    status = progress.status()
+    check(status)
+    assert status.status == "completed"
+    assert status.completed_items + status.failed_items == status.total_items
+    assert [record.page for record in progress.records()] == list(range(1, len(classes) + 1))
+
+
+def test_life_of_a_status() -> None:
+    progress = DocumentProgress("job", "me", NOW)
+    assert progress.status().status == "pending"
+    check(progress.status())
+    progress.planned(plan(), NOW + 60)
+    assert progress.status().status == "running"
+    assert progress.breakers() == []
+    assert progress.pages(PageRange()) == []
+    progress.failed(REFUSED, NOW + 1)
+    status = progress.status()
+    check(status)
+    assert status.error_message == REFUSED.line()
+
+
+def test_pages_that_need_no_model_are_settled_by_the_survey() -> None:
+    progress = begun("THSB")
+    assert progress.vision_pages == 2
+    assert progress.require_dispatch().waiting == [2, 3]
+    assert {n: r.source for n, r in progress.settled.items()} == {
+        1: Source.MUPDF,
+        4: Source.MUPDF,
+    }
+
+
+@pytest.mark.parametrize(
+    ("every_page", "text_only", "vision"),
+    [(False, False, 2), (True, False, 4), (False, True, 0), (True, True, 0)],
+)
+def test_which_pages_need_a_model(every_page: bool, text_only: bool, vision: int) -> None:
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(None, 4)
+    how = plan().model_copy(update={"every_page": every_page})
+    progress.take_up(carried("THSB", how), text_only=text_only)
+    assert progress.vision_pages == vision
+
+
+def test_only_chosen_pages_exist() -> None:
+    progress = begun("TSSST", Route(provider="a", model="m"), pages="2,5")
+    assert progress.status().total_items == 2
+    assert sorted(progress.classes) == [2, 5]
+    assert [page.page for page in progress.pages(PageRange(first=3))] == [5]
+
+
+def test_deadline_before_the_survey_leaves_no_page_out() -> None:
+    progress = DocumentProgress("job", "me", NOW)
+    progress.planned(plan(), NOW + 60)
+    progress.choose_pages(None, 3)
+    progress.close(timed_out=True, cancelled=False)
+    progress.completed(NOW + 60)
+    status = progress.status()
+    check(status)
+    assert status.failed_items == 3
+    assert status.progress_detail.timeout_occurred
+    assert progress.vision_pages == 3
+    assert {r.source for r in progress.records()} == {Source.MUPDF_TIMEOUT_FALLBACK}
+
+
+def test_deadline_after_the_last_page_is_no_timeout() -> None:
+    progress = begun("TT")
+    progress.close(timed_out=True, cancelled=False)
+    assert not progress.timed_out
+
+
+def test_left_out_routes_are_a_warning_only_where_a_model_was_needed() -> None:
+    for classes, warned in (("TT", ()), ("TS", ("openai is left out",))):
+        progress = DocumentProgress("job", "me", NOW)
+        progress.choose_pages(None, 2)
+        how = plan(left_out=("openai is left out",))
+        progress.take_up(carried(classes, how), text_only=False)
+        assert progress.warnings == warned
+
+
+def test_unsurveyed_pages_have_a_class_to_show() -> None:
+    progress = DocumentProgress("job", "me", NOW)
+    progress.planned(plan(), NOW + 60)
+    progress.choose_pages(None, 1)
+    (page,) = progress.pages(PageRange())
+    assert (page.state, page.classification) == ("waiting", Classification.SCANNED)
+
+
+def test_cancelled_document_says_so_and_not_that_it_was_late() -> None:
+    progress = begun("TSS", Route(provider="a", model="m"))
+    progress.close(timed_out=True, cancelled=True)
+    progress.completed(NOW + 9)
+    status = progress.status()
+    check(status)
+    assert status.progress_detail.cancelled
+    assert not status.progress_detail.timeout_occurred
+    assert status.progress_detail.pages_by_source == {"mupdf": 1, "mupdf_fallback": 2}
+    assert {error.code for error in status.progress_detail.page_errors.values()} == {Code.NOT_READY}
+
+
+def test_retry_takes_degraded_pages_or_the_named_ones() -> None:
+    progress = begun("TSS")
+    dispatch = progress.require_dispatch()
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert progress.retryable(None) == (2, 3)
+    assert progress.retryable("1,3,9") == (1, 3)
+    assert progress.retry("3", NOW) == (3,)
+    check(progress.status())
+    assert progress.status().failed_items == 1
+    assert dispatch.waiting == [3]
+    assert dispatch.pages[3].take == 0, "no answer is stored that could be found"
+    assert progress.retry("1", NOW) == (1,)
+    assert dispatch.pages[1].take == 1
+    assert progress.vision_pages == 3
+
+
+def test_versions_tell_what_changed() -> None:
+    progress = begun("SS", Route(provider="a", model="m"))
+    dispatch = progress.require_dispatch()
+    for assignment, _ in dispatch.apply(select(dispatch.snapshot(NOW))):
+        dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1))
+        progress.touched(assignment.page, NOW + 1)
+    assert progress.changed_pages() == ()
+    progress.next_version()
+    progress.retry("2", NOW + 2)
+    for assignment, _ in dispatch.apply(select(dispatch.snapshot(NOW + 2))):
+        dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1))
+        progress.touched(assignment.page, NOW + 3)
+    assert progress.version == 2
+    assert progress.changed_pages() == (2,)
+    assert progress.status().last_completed_item == 2
+
+
+def test_document_goes_on_in_its_next_run() -> None:
+    routes = (Route(provider="a", model="m"), Route(provider="b", model="m"))
+    progress = begun("TSSSS", *routes)
+    dispatch = progress.require_dispatch()
+    first, second, *_ = dispatch.apply(select(dispatch.snapshot(NOW)))
+    dispatch.succeeded(first[0].page, AttemptReceipt(milliseconds=1, chars=1))
+    dispatch.failed(second[0].page, failure(FailureKind.SERVER), NOW + 1)
+    for number in list(dispatch.flights):
+        dispatch.stood_aside(number, NOW + 1, crowded=False)
+    whole = progress.carry(carried("TSSSS", plan(*routes)))
+    again = DocumentProgress("job", "me", NOW)
+    again.choose_pages(None, 5)
+    again.take_up(Carried.model_validate_json(whole.model_dump_json()), text_only=False)
+    assert again.records() == progress.records()
+    assert again.vision_pages == progress.vision_pages
+    assert again.require_dispatch().waiting == dispatch.waiting
+    assert again.breakers() == progress.breakers()
+    before, after = progress.status(), again.status()
+    assert after.completed_items == before.completed_items
+    assert after.progress_detail == before.progress_detail

@@ -1,0 +1,113 @@
+"""What a model is told."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.prompt import DEFAULT_SYSTEM_PROMPT, neighbour_context, user_prompt
+from tests.domain.strategies import quick
+
+PROMPT = " ".join(DEFAULT_SYSTEM_PROMPT.lower().split())
+
+texts = st.text(st.sampled_from("ab \n\u00e9\u20ac\U0001f600\u0416\u4e2d"), max_size=400)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("all visible text", r"all text that can be seen.*leave nothing out"),
+        ("exact wording", r"word for word.*exactly as printed.*correct nothing"),
+        ("reading order", r"in the order a person reads it"),
+        ("one column", r"one single column"),
+        ("tables", r"tables as markdown tables with every row and column"),
+        ("lists", r"lists as lists"),
+        ("formulas", r"formulas as latex"),
+        ("symbols", r"symbols"),
+        ("headings", r"headings on their own line"),
+        ("figure's name", r"\[figure: [^\]]+\]"),
+        ("figure's description", r"\[description: [^\]]*objectively[^\]]*\]"),
+        ("figures in place", r"at the place where it stands"),
+        ("context to understand only", r"context only: use it to understand.*never to"),
+        ("no headers, footers, watermarks", r"leave out page headers, page footers.*watermarks"),
+        ("no commentary", r"no introduction, no comment"),
+        ("starts with the page", r"first line of your answer is the first line of the page"),
+    ],
+)
+def test_default_prompt_covers_the_rule(rule: str, words: str) -> None:
+    assert re.search(words, PROMPT), rule
+
+
+@quick
+@given(
+    page=st.integers(1, 9),
+    neighbours=st.dictionaries(st.integers(1, 9), texts, max_size=7),
+    limit=st.integers(0, 600),
+)
+def test_context_keeps_to_its_bytes(page: int, neighbours: dict[int, str], limit: int) -> None:
+    context = neighbour_context(page, neighbours, limit)
+    assert len(context.encode()) <= limit
+    told = [int(n) for n in re.findall(r"^=== Page (\d+) \(context\) ===$", context, re.M)]
+    assert told == sorted(told)
+    assert page not in told
+    assert set(told) <= set(neighbours)
+    assert "\ufffd" not in context
+
+
+@quick
+@given(before=texts, after=texts)
+def test_what_touches_the_page_is_kept(before: str, after: str) -> None:
+    context = neighbour_context(5, {4: before, 6: after}, 160)
+    pieces = dict(
+        re.findall(r"=== Page (\d) \(context\) ===\n(.*?)(?:\n\n(?==== )|\Z)", context, re.S)
+    )
+    assert before.strip().endswith(pieces.get("4", ""))
+    assert after.strip().startswith(pieces.get("6", ""))
+
+
+def test_end_of_the_page_before_and_beginning_of_the_page_after() -> None:
+    words = " ".join(f"w{n}" for n in range(500))
+    context = neighbour_context(5, {4: words, 6: words}, 300)
+    first, second = context.split("\n\n")
+    assert first.endswith("w498 w499")
+    assert "w0 " not in first
+    assert second.startswith("=== Page 6 (context) ===\nw0 w1 ")
+    assert "w499" not in second
+
+
+def test_nearer_pages_are_served_first() -> None:
+    """What a near page leaves goes to the far ones, never the other way round."""
+    near_is_short = neighbour_context(5, {3: "f" * 999, 4: "n", 6: "n", 7: "f" * 999}, 600)
+    assert near_is_short.count("n\n") >= 1
+    assert near_is_short.count("f") > 400
+    far_is_short = neighbour_context(5, {3: "f", 4: "n" * 999, 6: "n" * 999, 7: "f"}, 600)
+    assert far_is_short.count("n" * 50) >= 2
+
+
+def test_what_one_neighbour_does_not_need_another_may_have() -> None:
+    context = neighbour_context(5, {4: "short", 6: "x" * 1000}, 500)
+    assert context.count("x") > 350
+
+
+def test_page_is_not_its_own_context() -> None:
+    assert neighbour_context(5, {5: "myself"}, 1000) == ""
+
+
+def test_empty_neighbours_are_not_mentioned() -> None:
+    assert neighbour_context(5, {4: " \n ", 6: ""}, 1000) == ""
+
+
+def test_user_prompt_says_page_wishes_and_context() -> None:
+    prompt = user_prompt(
+        2, 9, {1: "before", 3: "after"}, max_context_bytes=1000, instructions="  Dates as ISO. \n"
+    )
+    assert prompt.startswith("Transcribe page 2 of 9.")
+    assert "Dates as ISO." in prompt
+    assert prompt.index("before") < prompt.index("after")
+    assert "only to understand" in prompt
+
+
+def test_user_prompt_without_context_is_one_line() -> None:
+    assert user_prompt(1, 1, {}, max_context_bytes=3000) == "Transcribe page 1 of 1."
+    assert user_prompt(2, 3, {1: "x", 3: "y"}, max_context_bytes=0) == "Transcribe page 2 of 3."

@@ -1,0 +1,221 @@
+"""Records, summaries and payloads: what is told adds up, and survives its journey."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from domain.contracts import (
+    JOB_ID,
+    SEARCH_ATTRIBUTES,
+    AttemptFailure,
+    AttemptNote,
+    AttemptReceipt,
+    AttemptRequest,
+    Classification,
+    DocumentRequest,
+    FinalizeRequest,
+    Lean,
+    PageError,
+    PageRecord,
+    PageResult,
+    ResultMetadata,
+    Source,
+    Usage,
+    route_queue,
+    workflow_id,
+)
+from domain.errors import MEANING, Code, FailureKind
+from domain.records import DEADLINE, OK, tell_attempts
+from domain.selection import Assignment, Deferral, Selection
+from domain.summary import summarize
+from tests.domain.strategies import KINDS, quick
+
+ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
+
+
+# --- attempts ------------------------------------------------------------------------------
+
+
+def test_attempts_are_told_in_full() -> None:
+    notes = [AttemptNote(1, "RATE", 5), AttemptNote(0, OK, 7), AttemptNote(0, DEADLINE)]
+    told = tell_attempts(notes, ["a:m", "b:n"])
+    assert [(a.route, a.outcome, a.code, a.milliseconds) for a in told] == [
+        ("b:n", "RATE", Code.GW_4XX, 5),
+        ("a:m", "ok", None, 7),
+        ("a:m", "DEADLINE", Code.GW_TIMEOUT, 0),
+    ]
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_every_kind_can_be_told(kind: FailureKind) -> None:
+    (told,) = tell_attempts([AttemptNote(0, kind.value)], ["a:m"])
+    assert told.code is MEANING[kind].code
+
+
+@pytest.mark.parametrize("source", Source)
+def test_only_models_read_pages(source: Source) -> None:
+    record = PageRecord(page=1, source=source, attempts=(AttemptNote(2, OK),))
+    assert record.read_by == (2 if source in (Source.AI, Source.OCR) else None)
+    assert source.degraded == ("fallback" in source.value)
+
+
+# --- the summary ---------------------------------------------------------------------------
+
+
+def result(page: int, source: Source, cost: float | None = None) -> PageResult:
+    return PageResult(
+        page=page,
+        classification=Classification.SCANNED,
+        reason="it is a scan",
+        source=source,
+        usage=Usage(input_tokens=10, output_tokens=3) if source is Source.AI else Usage(),
+        cost_usd=cost,
+        error=ERROR if source.degraded else None,
+    )
+
+
+def counts(pages: Sequence[PageResult], *, timeout: bool = False) -> ResultMetadata:
+    vision = sum(1 for page in pages if page.source is not Source.MUPDF)
+    request = FinalizeRequest(
+        job_id="job",
+        source="a.pdf",
+        sha256="0" * 64,
+        reading="0" * 32,
+        user_id="me",
+        page_count=len(pages),
+        routes=("a:m",),
+        records=(),
+        vision_pages=vision,
+        timeout_occurred=timeout,
+        warnings=("one",),
+        started_at="2030-01-01T00:00:00+00:00",
+        completed_at="2030-01-01T00:00:09+00:00",
+    )
+    whole = summarize(request, pages, text_length=5, local_path="/x/text.txt", s3_url=None)
+    assert (whole.job_id, whole.status, whole.user_id) == ("job", "success", "me")
+    assert bool(whole.metadata.pages_failed) == (whole.message != "Completed") or timeout
+    return whole.metadata
+
+
+@quick
+@given(st.lists(st.sampled_from(Source), max_size=30))
+def test_counts_add_up(sources: list[Source]) -> None:
+    pages = [result(number, source) for number, source in enumerate(sources, start=1)]
+    meta = counts(pages, timeout=Source.MUPDF_TIMEOUT_FALLBACK in sources)
+    assert meta.total_pages == len(sources) == meta.pages_done + meta.pages_failed
+    assert meta.total_pages == meta.ai_pages + meta.text_only_pages
+    assert meta.ai_pages == (meta.ai_pages_succeeded + meta.ocr_pages + meta.mupdf_fallback_count)
+    assert meta.missing_pages <= meta.mupdf_fallback_count == meta.pages_failed
+    assert meta.text_only_pages == sources.count(Source.MUPDF)
+    assert meta.input_tokens == 10 * sources.count(Source.AI)
+
+
+def test_cost_is_a_sum_or_unknown() -> None:
+    assert counts([result(1, Source.AI, 0.5), result(2, Source.AI, 0.25)]).cost_usd == 0.75
+    assert counts([result(1, Source.AI, 0.5), result(2, Source.AI, None)]).cost_usd is None
+    assert counts([result(1, Source.MUPDF), result(2, Source.OCR)]).cost_usd == 0.0
+
+
+# --- payloads ------------------------------------------------------------------------------
+
+notes = st.builds(
+    AttemptNote,
+    route=st.integers(0, 5),
+    outcome=st.sampled_from([OK, DEADLINE, *(kind.value for kind in KINDS)]),
+    milliseconds=st.integers(0, 10**6),
+)
+lean: st.SearchStrategy[Lean] = st.one_of(
+    st.builds(
+        AttemptRequest,
+        brief=st.text("0123456789abcdef", min_size=1, max_size=16),
+        page=st.integers(1, 5000),
+        seconds=st.floats(0.5, 600),
+        route=st.integers(0, 5),
+        begun_at=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    ),
+    st.builds(AttemptReceipt, milliseconds=st.integers(0), chars=st.integers(0)),
+    st.builds(
+        AttemptFailure,
+        kind=st.sampled_from(FailureKind),
+        message=st.text(st.characters(codec="utf-8"), max_size=20),
+        milliseconds=st.integers(0, 5),
+        retry_after_s=st.none() | st.floats(0, 9999),
+    ),
+    st.builds(
+        PageRecord,
+        page=st.integers(1, 5000),
+        source=st.sampled_from(Source),
+        attempts=st.lists(notes, max_size=4).map(tuple),
+        error=st.none() | st.just(ERROR),
+    ),
+    st.builds(
+        Selection,
+        assign=st.lists(
+            st.builds(
+                Assignment,
+                page=st.integers(1, 99),
+                route=st.integers(0, 5),
+                seconds=st.floats(0.5, 60),
+                how=st.sampled_from(["now", "probe", "behind"]),
+            ),
+            max_size=4,
+        ).map(tuple),
+        fall_back=st.lists(st.integers(1, 99), max_size=3).map(tuple),
+        defer=st.lists(
+            st.builds(Deferral, page=st.integers(1, 99), not_before=st.floats(0, 1e10)), max_size=3
+        ).map(tuple),
+        wake_at=st.none() | st.floats(0, 1e10),
+    ),
+)
+
+
+@quick
+@given(lean)
+def test_lean_payloads_come_back_whole(payload: Lean) -> None:
+    assert type(payload).model_validate_json(payload.model_dump_json()) == payload
+    assert type(payload).model_validate(payload.model_dump(mode="json")) == payload
+    for name, value in payload.model_dump().items():
+        assert value != type(payload).model_fields[name].default, "a default in history"
+
+
+def test_defaults_weigh_nothing() -> None:
+    assert PageRecord(page=3).model_dump_json() == '{"page":3}'
+    assert Selection().model_dump_json() == "{}"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"job_id": "../x"},
+        {"job_id": ""},
+        {"job_id": "a/b"},
+        {"job_id": "a\n"},
+        {"job_id": "x" * 101},
+        {"job_id": "ok", "deadline_s": 0},
+        {"job_id": "ok", "tier": "best"},
+        {"job_id": "ok", "dealine_s": 9},
+    ],
+    ids=str,
+)
+def test_impossible_requests_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        DocumentRequest(source="/a.pdf", **fields)
+
+
+def test_names_that_everybody_relies_on() -> None:
+    assert JOB_ID.startswith("^")
+    assert workflow_id("job") == "document-job"
+    assert route_queue("openai", "big") == "quire-ai-openai-big"
+    assert {"QuireStatus", "QuireUser", "QuirePages", "QuireFallbackPages", "QuireEngine"} <= set(
+        SEARCH_ATTRIBUTES
+    )
+
+
+def test_classes_have_letters_of_their_own() -> None:
+    assert len({member.letter for member in Classification}) == len(Classification)
+    for member in Classification:
+        assert Classification.from_letter(member.letter) is member

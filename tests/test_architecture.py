@@ -1,0 +1,256 @@
+"""The import directions and the purity of the inner rings, read from the syntax tree."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = (
+    "activities",
+    "console",
+    "documents",
+    "domain",
+    "providers",
+    "storage",
+    "telemetry",
+    "workflows",
+)
+OUTER = ("bootstrap", "client", "embedded", "settings", "starter", "worker")
+OURS = {*PACKAGES, *OUTER}
+STDLIB = sys.stdlib_module_names
+# A limit for people: past it, a concept is hiding in the file. `contracts.py` is a list.
+LINES_AT_MOST = 350
+LISTS = {"domain/contracts.py"}
+
+
+def module_files(*packages: str) -> list[Path]:
+    files = [path for package in packages for path in sorted((ROOT / package).rglob("*.py"))]
+    return files or pytest.fail(f"nothing found in {packages}")
+
+
+def every_file() -> list[Path]:
+    return [*module_files(*PACKAGES), *(ROOT / f"{name}.py" for name in OUTER)]
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    """Every module that a file imports, anywhere in it; `from a import b` also as `a.b`."""
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name_of(path)}: imports are absolute"
+            module = node.module or ""
+            found.add(module)
+            found.update(f"{module}.{alias.name}" for alias in node.names)
+    return frozenset(found)
+
+
+def within(module: str, *allowed: str) -> bool:
+    return any(module == name or module.startswith(name + ".") for name in allowed)
+
+
+def foreign(path: Path, *allowed: str) -> list[str]:
+    """What a file imports besides the standard library and what it may."""
+    return sorted(
+        module
+        for module in imports_of(path)
+        if module.partition(".")[0] not in STDLIB
+        and not within(module, *allowed)
+        # `from a import b` names both; the module alone is judged by what is taken from it.
+        and not any(other.startswith(module + ".") for other in imports_of(path))
+    )
+
+
+def ids(paths: list[Path]) -> list[str]:
+    return [name_of(path) for path in paths]
+
+
+def of(*packages: str) -> pytest.MarkDecorator:
+    files = module_files(*packages)
+    return pytest.mark.parametrize("path", files, ids=ids(files))
+
+
+# --- directions ----------------------------------------------------------------------------
+
+
+@of("domain")
+def test_domain_knows_only_itself_and_pydantic(path: Path) -> None:
+    assert not foreign(path, "domain", "pydantic")
+
+
+@of("providers", "storage", "documents")
+def test_the_world_is_spoken_to_without_temporal_or_siblings(path: Path) -> None:
+    own = path.relative_to(ROOT).parts[0]
+    ours = {module for module in imports_of(path) if module.partition(".")[0] in OURS}
+    assert not [module for module in ours if not within(module, "domain", own)]
+    assert not [module for module in imports_of(path) if within(module, "temporalio")]
+
+
+@of("activities")
+def test_activities_know_ports_and_not_who_stands_behind_them(path: Path) -> None:
+    allowed = (
+        "domain",
+        "activities",
+        "temporalio.activity",
+        "temporalio.exceptions",
+        "storage.protocol",
+        "providers.protocol",
+        "pydantic",
+    )
+    assert not foreign(path, *allowed)
+
+
+@of("workflows")
+def test_workflows_know_domain_activities_and_temporal(path: Path) -> None:
+    assert not foreign(path, "domain", "activities", "workflows", "temporalio")
+
+
+@of("telemetry")
+def test_telemetry_knows_none_of_us_but_domain(path: Path) -> None:
+    ours = {module for module in imports_of(path) if module.partition(".")[0] in OURS}
+    assert not [module for module in ours if not within(module, "domain", "telemetry")]
+
+
+def test_settings_and_client_stand_on_little() -> None:
+    assert not foreign(ROOT / "settings.py", "pydantic", "pydantic_settings", "domain")
+    assert not foreign(ROOT / "client.py", "temporalio", "domain", "settings")
+
+
+def test_nothing_imports_the_programs() -> None:
+    assert not [
+        (name_of(path), module)
+        for path in every_file()
+        for module in imports_of(path)
+        if within(module, "worker", "starter")
+    ]
+
+
+INNER = tuple(name for name in PACKAGES if name != "console")
+
+
+@of(*INNER)
+def test_inner_rings_do_not_know_the_outer(path: Path) -> None:
+    outer = ("bootstrap", "console", "embedded", "client", "settings")
+    assert not [module for module in imports_of(path) if within(module, *outer)]
+
+
+def test_every_package_is_installed_and_judged_here() -> None:
+    found = {path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name != "tests"}
+    assert found - {"samples", "bench"} == set(PACKAGES)
+    programs = {path.stem for path in ROOT.glob("*.py")}
+    assert programs == set(OUTER)
+
+
+# --- purity --------------------------------------------------------------------------------
+
+
+def dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def uses(path: Path) -> Iterator[str]:
+    """Every dotted name that a file uses, with what its imports stand for."""
+    origin: dict[str, str] = {}
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                origin[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname:
+                    origin[alias.asname] = alias.name
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Attribute | ast.Name):
+            first, _, rest = dotted(node).partition(".")
+            yield f"{origin.get(first, first)}.{rest}".rstrip(".")
+
+
+ENVIRONMENT = ("os.environ", "os.environb", "os.getenv", "os.getenvb", "os.putenv")
+
+
+def test_only_settings_reads_the_environment() -> None:
+    readers = {
+        name_of(path) for path in every_file() for name in uses(path) if within(name, *ENVIRONMENT)
+    }
+    assert readers <= {"settings.py"}
+
+
+CLOCKS = (
+    "time.time",
+    "time.time_ns",
+    "time.monotonic",
+    "time.monotonic_ns",
+    "time.perf_counter",
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "datetime.datetime.today",
+    "datetime.date.today",
+)
+CHANCE = ("random", "secrets", "uuid.uuid1", "uuid.uuid4", "os.urandom")
+WORLD = ("open", "print", "input", "socket", "subprocess", "threading", "pathlib", "asyncio.sleep")
+
+
+@of("domain", "workflows")
+def test_neither_clock_nor_chance_inside(path: Path) -> None:
+    used = {*uses(path), *imports_of(path)}
+    assert not [name for name in used if within(name, *CLOCKS, *CHANCE)]
+
+
+@of("domain")
+def test_domain_does_nothing_to_the_world(path: Path) -> None:
+    used = {*uses(path), *imports_of(path)}
+    assert not [name for name in used if within(name, *WORLD, "asyncio", "logging", "os")]
+
+
+def test_nothing_prints_past_the_console() -> None:
+    """Standard output is one JSON object or nothing: only `console/` may write to it."""
+    printing = {path for path in every_file() if "print" in uses(path)}
+    assert not [name_of(path) for path in printing if path.parent.name != "console"]
+
+
+# --- size and words ------------------------------------------------------------------------
+
+
+def test_modules_fit_a_reader() -> None:
+    lines = {
+        name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in every_file()
+    }
+    assert not {name: n for name, n in lines.items() if n > LINES_AT_MOST and name not in LISTS}
+
+
+def test_modules_say_what_they_are() -> None:
+    assert not [name_of(path) for path in every_file() if not ast.get_docstring(tree_of(path))]
+
+
+def test_this_test_sees_what_it_should(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "from os import environ as e\n"
+        "import time as t\n"
+        "from temporalio import activity, workflow\n"
+        "def late():\n"
+        "    import openai\n"
+        "    return e['X'], t.time(), openai\n",
+        encoding="utf-8",
+    )
+    assert foreign(bad, "temporalio.activity") == ["openai", "temporalio.workflow"]
+    used = set(uses(bad))
+    assert "os.environ" in used
+    assert "time.time" in used

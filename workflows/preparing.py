@@ -1,0 +1,167 @@
+"""From a request to a surveyed document: plan, fetch, survey, brief."""
+
+import asyncio
+from collections.abc import Coroutine
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.ingest import IngestSource
+    from activities.plan import PlanDocument
+    from activities.previous import LoadPrevious
+    from activities.survey import SurveyDocument
+    from domain.carrying import Carried
+    from domain.contracts import (
+        DOCUMENTS_QUEUE,
+        Brief,
+        DocumentRequest,
+        PreviousReceipt,
+        PreviousRequest,
+        SourceReceipt,
+        SurveyRequest,
+    )
+    from domain.errors import Code, ErrorInfo
+    from domain.plan import DocumentPlan
+    from domain.progress import DocumentProgress
+    from domain.retrying import renumbered
+    from workflows import options
+    from workflows.stopping import StopSign
+
+T = TypeVar("T")
+
+
+class NoDocumentError(Exception):
+    """There is nothing to read."""
+
+    def __init__(self, info: ErrorInfo) -> None:
+        super().__init__(info.message)
+        self.info = info
+
+
+class Preparation:
+    """Each step ends early when the stop sign goes up."""
+
+    def __init__(
+        self, request: DocumentRequest, progress: DocumentProgress, stop: StopSign
+    ) -> None:
+        self._request = request
+        self._progress = progress
+        self._stop = stop
+
+    async def plan(self) -> DocumentPlan:
+        plan = await workflow.execute_local_activity_method(
+            PlanDocument.plan_document,
+            self._request,
+            start_to_close_timeout=options.LOCAL,
+            retry_policy=options.QUICK,
+        )
+        deadline = workflow.info().start_time + timedelta(seconds=plan.deadline_s)
+        self._progress.planned(plan, deadline.timestamp())
+        return plan
+
+    async def survey(self, plan: DocumentPlan) -> Carried:
+        """The surveyed document; without classes when there was no time to survey it."""
+        previous = await self._in_time(self._previous()) if self._request.retry else None
+        source = previous.source if previous else await self._in_time(self._ingest())
+        if source is None:
+            raise NoDocumentError(self._stop.why_no_document())
+        if not self._progress.choose_pages(self._request.pages, source.page_count):
+            raise NoDocumentError(_no_such_page(self._request.pages or "", source.page_count))
+        surveyed = await self._in_time(self._survey(source))
+        carried = Carried(
+            plan=plan,
+            source=source,
+            brief=await self._brief(plan, source) if surveyed else "",
+            classes=surveyed or "",
+            started=self._progress.started,
+            deadline=self._progress.deadline or 0.0,
+        )
+        return carried if previous is None else _taken_over(carried, previous)
+
+    async def _ingest(self) -> SourceReceipt:
+        self._progress.phase = "ingest"
+        return await workflow.execute_activity_method(
+            IngestSource.ingest_source,
+            self._request,
+            task_queue=DOCUMENTS_QUEUE,
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+            summary="fetch, check and store the document",
+        )
+
+    async def _previous(self) -> PreviousReceipt:
+        self._progress.phase = "ingest"
+        retry = self._request.retry
+        assert retry is not None, "only a retry takes up an earlier run"
+        return await workflow.execute_activity_method(
+            LoadPrevious.load_previous,
+            PreviousRequest(job_id=self._request.job_id, user_id=retry.user_id, pages=retry.pages),
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            retry_policy=options.STEADY,
+            summary="take over the pages of the earlier result",
+        )
+
+    async def _survey(self, source: SourceReceipt) -> str:
+        self._progress.phase = "survey"
+        survey = await workflow.execute_activity_method(
+            SurveyDocument.survey_document,
+            SurveyRequest(
+                job_id=self._request.job_id, sha256=source.sha256, page_count=source.page_count
+            ),
+            task_queue=DOCUMENTS_QUEUE,
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+            summary=f"MuPDF text and class of {source.page_count} pages",
+        )
+        return survey.classes
+
+    async def _brief(self, plan: DocumentPlan, source: SourceReceipt) -> str:
+        return await workflow.execute_local_activity_method(
+            PlanDocument.write_brief,
+            Brief(
+                job_id=self._request.job_id,
+                sha256=source.sha256,
+                page_count=source.page_count,
+                reading=plan.reading,
+                routes=tuple((route.provider, route.model) for route in plan.chain.routes),
+                stand_down=plan.breaker.trip == "first",
+            ),
+            start_to_close_timeout=options.LOCAL,
+            retry_policy=options.QUICK,
+        )
+
+    async def _in_time(self, step: Coroutine[Any, Any, T]) -> T | None:
+        """The step's result, or None (and the step cancelled) when the stop sign goes up."""
+        task = asyncio.create_task(step)
+        await workflow.wait_condition(lambda: task.done() or self._stop.up)
+        if task.done():
+            return task.result()
+        task.cancel()
+        return None
+
+
+def _taken_over(carried: Carried, previous: PreviousReceipt) -> Carried:
+    return carried.model_copy(
+        update={
+            "records": renumbered(previous.records, len(carried.plan.chain.routes)),
+            "past_routes": previous.routes,
+            "takes": previous.takes,
+            "version": previous.version + 1,
+        }
+    )
+
+
+def _no_such_page(spec: str, page_count: int) -> ErrorInfo:
+    return ErrorInfo(
+        code=Code.UNKNOWN,
+        reason="PAGES",
+        error_type="terminal",
+        message=f"The document has {page_count} pages; none of '{spec}' exists.",
+        remedy="Name pages that exist with --pages.",
+    )

@@ -1,0 +1,139 @@
+"""The scheduler: one coroutine hands out pages, attempts run beside it and report their end."""
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.recognize import RecognizePage
+    from activities.select import select_routes
+    from domain.contracts import AttemptReceipt, AttemptRequest, route_queue
+    from domain.dispatch import Flight
+    from domain.plan import DocumentPlan
+    from domain.progress import DocumentProgress
+    from domain.selection import Assignment
+    from workflows import options
+    from workflows.outcomes import attempt_outcome
+    from workflows.stopping import StopSign
+
+
+class Scheduler:
+    """Waits for an attempt's end, a breaker's wake time, a person's wish, or the stop sign."""
+
+    def __init__(self, progress: DocumentProgress, stop: StopSign) -> None:
+        self._progress = progress
+        self._stop = stop
+        self._ended: list[tuple[int, AttemptReceipt | ActivityError]] = []
+        self._attempts: dict[int, asyncio.Task[None]] = {}
+        self._wake: asyncio.Task[None] | None = None
+        self._wake_at: float | None = None
+        self._look = False
+
+    def look_again(self) -> None:
+        """Something changed that only a new selection can take into account."""
+        self._look = True
+
+    async def run(self, plan: DocumentPlan, brief: str) -> bool:
+        """Hand out pages until all have ended or the stop sign is up.
+
+        True means: history is long; nothing is in flight, go on in a new run.
+        """
+        pages = self._progress.require_dispatch()
+        draining = False
+        while not pages.finished and not self._stop.up:
+            draining = draining or workflow.info().is_continue_as_new_suggested()
+            if draining and not pages.flights:
+                break
+            if not draining and (self._look or pages.wants_selection()):
+                self._look = False
+                selection = await workflow.execute_local_activity(
+                    select_routes,
+                    pages.snapshot(workflow.now().timestamp()),
+                    start_to_close_timeout=options.LOCAL,
+                    retry_policy=options.QUICK,
+                )
+                for assignment, flight in pages.apply(selection):
+                    self._begin(plan, brief, assignment, flight)
+                self._look_again_at(selection.wake_at)
+            if not pages.finished:
+                await workflow.wait_condition(
+                    lambda: bool(self._ended) or self._look or self._stop.up
+                )
+            self._settle()
+        self._look_again_at(None)
+        for number in sorted(self._attempts):
+            self._attempts[number].cancel()
+        self._attempts.clear()
+        return draining and not pages.finished and not self._stop.up
+
+    def _begin(
+        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
+    ) -> None:
+        self._progress.current = assignment.page
+        attempt = self._attempt(plan, brief, assignment, flight)
+        self._attempts[assignment.page] = asyncio.create_task(attempt)
+
+    async def _attempt(
+        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
+    ) -> None:
+        route = plan.chain.routes[assignment.route]
+        waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
+        try:
+            end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
+                RecognizePage.recognize_page,
+                AttemptRequest(
+                    brief=brief,
+                    page=assignment.page,
+                    route=assignment.route,
+                    seconds=assignment.seconds,
+                    begun_at=flight.begun_at,
+                    take=flight.take,
+                ),
+                task_queue=route_queue(route.provider, route.model),
+                start_to_close_timeout=timedelta(seconds=assignment.seconds)
+                + options.ATTEMPT_MARGIN,
+                schedule_to_start_timeout=None if waits else options.MOMENT,
+                heartbeat_timeout=options.HEARTBEAT,
+                retry_policy=options.ATTEMPT,
+                cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+                summary=f"page {assignment.page} on {route.key}",
+            )
+        except ActivityError as error:
+            end = error
+        self._ended.append((assignment.page, end))
+
+    def _settle(self) -> None:
+        """Enter what became of attempts into the books, in the order in which they ended."""
+        pages = self._progress.require_dispatch()
+        now = workflow.now().timestamp()
+        ended, self._ended = self._ended, []
+        for number, end in ended:
+            if self._attempts.pop(number, None) is None:
+                continue  # It was called off before; its page has already ended.
+            if isinstance(end, AttemptReceipt):
+                pages.succeeded(number, end)
+            else:
+                outcome = attempt_outcome(end)
+                if isinstance(outcome, str):
+                    pages.stood_aside(number, now, crowded=outcome == "crowded")
+                else:
+                    pages.failed(number, outcome, now)
+            self._progress.touched(number, now)
+
+    def _look_again_at(self, when: float | None) -> None:
+        """One timer at a time; a timer for the same moment is kept."""
+        if self._wake_at == when and self._wake is not None and not self._wake.done():
+            return
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        self._wake_at = when
+        if when is not None:
+            self._wake = asyncio.create_task(self._sleep_until(when))
+
+    async def _sleep_until(self, when: float) -> None:
+        delay = max(0.001, when - workflow.now().timestamp())
+        await workflow.sleep(delay, summary="a route may be tried again")
+        self._look = True
