@@ -147,6 +147,11 @@ def test_never_shorter_than_what_the_vendor_asks(retry_after: float | None, rest
     assert opened.retry_at == 1000.0 + rest
 
 
+def test_later_failure_never_shortens_a_rest() -> None:
+    resting = Breaker(state=BreakerState.HALF_OPEN, retry_at=9000.0, changes=4)
+    assert fail(resting, 4, 1000.0, FIRST, reason="SERVER").retry_at == 9000.0
+
+
 def test_long_rest_outlasts_the_maximum_backoff() -> None:
     opened = fail(Breaker(), 0, 1000.0, FIRST, reason="AUTH", long_rest=True)
     assert opened.retry_at == 1000.0 + FIRST.long_rest_s

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from domain.breaker import Breaker, BreakerState
@@ -119,9 +120,10 @@ def test_window_bounds_everything_under_way() -> None:
     assert not chosen([view(limit=50, in_flight=7)], 20, window=7).assign
 
 
-def test_queue_behind_answered_routes_up_to_twice_the_limit() -> None:
+@pytest.mark.parametrize("mode", ["fail_fast", "hold"])
+def test_queue_behind_answered_routes_up_to_twice_the_limit(mode: str) -> None:
     routes = [view("a", in_flight=2, answered=True), view("b", in_flight=2)]
-    selection = chosen(routes, 9)
+    selection = chosen(routes, 9, mode=mode)
     assert where(selection) == [(1, 0, "behind"), (2, 0, "behind")]
 
 
