@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test lint faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
 	@echo "make test   run the tests (real Temporal server, real HTTP, real PDFs)"
 	@echo "make lint   ruff and mypy --strict"
+	@echo "make faults kill, starve and damage everything, and print what was lost (15 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
 	@echo "make clean  remove .venv and caches"
 
@@ -34,6 +35,9 @@ lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+faults: $(STAMP)
+	@$(BIN)/python -m bench.faults
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

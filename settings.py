@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.breaker import BreakerPolicy
-from domain.contracts import LOCAL_PROVIDER, ImageOptions
+from domain.contracts import LOCAL_PROVIDER, LONGEST_DEADLINE_S, ImageOptions
 from domain.errors import SettingsError
 from domain.plan import PlanDefaults
 from domain.prompt import DEFAULT_SYSTEM_PROMPT
@@ -24,7 +24,17 @@ from domain.selection import DispatchPolicy
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20}
+_BYTES = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+}
+VENDORS = ("openai", "anthropic")
 _TIERS = ("primary", "secondary", "fast")
 
 
@@ -35,14 +45,16 @@ def parse_duration(value: object) -> float:
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError("a duration such as 3m, 60s or 500ms")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if seconds <= 0:
-        raise ValueError("a duration above zero")
+    if not 0 < seconds <= LONGEST_DEADLINE_S:
+        raise ValueError("a duration above zero, up to 30d")
     return seconds
 
 
 def parse_pause(value: object) -> float:
     """A duration that may be zero."""
-    return 0.0 if re.fullmatch(r"0(ms|s|m|h|d)", str(value).strip()) else parse_duration(value)
+    return (
+        0.0 if re.fullmatch(r"0+(\.0+)?(ms|s|m|h|d)", str(value).strip()) else parse_duration(value)
+    )
 
 
 def parse_size(value: object) -> int:
@@ -50,7 +62,10 @@ def parse_size(value: object) -> int:
     match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", str(value).strip())
     if not match or match[2].upper() not in _BYTES:
         raise ValueError("a size such as 200MB")
-    return int(match[1]) * _BYTES[match[2].upper()]
+    size = int(match[1]) * _BYTES[match[2].upper()]
+    if size == 0:
+        raise ValueError("a size above zero")
+    return size
 
 
 def _parse_list(value: object) -> tuple[str, ...]:
@@ -156,7 +171,7 @@ class Settings(BaseSettings):
         }
         return {
             name: _read_provider(name, defaults.get(name, {}))
-            for name in ("openai", "anthropic", *self.extra_providers)
+            for name in (*VENDORS, *self.extra_providers)
         }
 
     def timeout_of(self, provider: str) -> float:
@@ -190,7 +205,7 @@ class Settings(BaseSettings):
             },
             route_chain=self.route_chain,
             local_ocr=self.local_ocr,
-            local_missing=local_missing,
+            local_missing="LOCAL_OCR is never" if self.local_ocr == "never" else local_missing,
             limit=self.max_inflight_per_model,
             local_limit=local_limit,
             local_timeout_s=max(120.0, self.request_timeout),
@@ -266,6 +281,9 @@ def _allowed(problem: Any) -> str:
     context = problem.get("ctx", {})
     if "expected" in context:
         return str(context["expected"])
+    plain = {"int_parsing": "a whole number", "bool_parsing": "true or false"}
+    if problem["type"] in plain:
+        return plain[problem["type"]]
     if problem["type"] == "value_error":
         return str(problem["msg"]).removeprefix("Value error, ")
     return str(problem["msg"]).removeprefix("Input should be ")
@@ -278,6 +296,13 @@ def _refuse_impossible(settings: Settings) -> None:
             "it is shorter than BREAKER_BASE_BACKOFF",
             "the same or longer",
         )
+    for name in settings.extra_providers:
+        if not re.fullmatch(r"[a-z][a-z0-9_-]*", name) or name in (LOCAL_PROVIDER, *VENDORS):
+            raise SettingsError(
+                "EXTRA_PROVIDERS",
+                f"{name!r} cannot be a provider's name",
+                "names such as deepinfra",
+            )
     known = {*settings.providers, LOCAL_PROVIDER}
     for name in ("primary_engine", "secondary_engine"):
         if getattr(settings, name) not in known:

@@ -191,7 +191,7 @@ def _new_job_id() -> str:
 
 
 def _request(**fields: Any) -> DocumentRequest:
-    if not re.match(JOB_ID, fields["job_id"]):
+    if not re.fullmatch(JOB_ID, fields["job_id"]):
         raise UsageError(
             f"--job-id {fields['job_id']!r} is not a job id.",
             "Use up to 100 letters, digits, dots, dashes and underscores.",

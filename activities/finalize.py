@@ -95,6 +95,7 @@ class FinalizeDocument:
             chars=len(text),
             error=record.error,
             answer=key,
+            take=record.take,
             usage=answer.usage if answer else Usage(),
             cost_usd=answer.cost_usd if answer else None,
         )

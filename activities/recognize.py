@@ -2,7 +2,7 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from temporalio import activity
@@ -11,6 +11,7 @@ from activities.failures import attempt_failed, failures_for_temporal, stood_dow
 from activities.heartbeats import heartbeats
 from activities.ports import DocumentReader
 from activities.surveys import page_texts
+from domain.budget import timeout_counts
 from domain.contracts import AttemptReceipt, AttemptRequest, Brief, StoredAnswer
 from domain.errors import MEANING, AttemptFailed, FailureKind
 from domain.keys import answer_key, brief_key, reading_id, source_key
@@ -22,6 +23,7 @@ from storage.protocol import Store
 # "Once smaller": what is left of an image that the vendor found too large.
 SMALLER = 0.5
 BRIEFS_KEPT = 100
+GATE_CLOSED_FOR_S = 10.0
 
 
 class RouteGate:
@@ -29,16 +31,18 @@ class RouteGate:
 
     Attempts wait in the queue behind a route's slots. When one fails, the next would start
     before the workflow can say stop; the gate lets it stand down instead of calling a vendor
-    that has just failed. It is a courtesy of this worker: the breaker stays the workflow's.
+    that has just failed. It is a courtesy of this worker: the breaker stays the workflow's, and
+    the gate opens by itself in case the news of the failure never reached it.
     """
 
-    def __init__(self, remembered: int = 10_000) -> None:
-        self._failed_at: OrderedDict[tuple[str, str], int] = OrderedDict()
-        self._remembered = remembered
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failed_at: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
 
     def closed_for(self, attempt: "Attempting") -> bool:
+        self._forget()
         return any(
-            self._failed_at.get((attempt.run_id, scope), -1) >= begun_at
+            self._failed_at.get((attempt.run_id, scope), (-1, 0.0))[0] >= begun_at
             for scope, begun_at in attempt.scopes.items()
         )
 
@@ -46,10 +50,19 @@ class RouteGate:
         meaning = MEANING[kind]
         if meaning.trips is None or not (attempt.brief.stand_down or meaning.rests == "long"):
             return
+        if kind is FailureKind.TIMEOUT and not attempt.had_time:
+            return
         scope = attempt.provider if meaning.trips == "provider" else attempt.route
-        self._failed_at[attempt.run_id, scope] = attempt.scopes[scope]
-        while len(self._failed_at) > self._remembered:
-            self._failed_at.popitem(last=False)
+        key = (attempt.run_id, scope)
+        known = self._failed_at.pop(key, (-1, 0.0))[0]
+        self._failed_at[key] = (max(known, attempt.scopes[scope]), self._clock())
+
+    def _forget(self) -> None:
+        while self._failed_at:
+            key, (_, since) = next(iter(self._failed_at.items()))
+            if self._clock() - since < GATE_CLOSED_FOR_S:
+                break
+            del self._failed_at[key]
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,11 @@ class Attempting:
     @property
     def model(self) -> str:
         return self.brief.routes[self.request.route][1]
+
+    @property
+    def had_time(self) -> bool:
+        """Was it given enough time for a timeout to mean anything?"""
+        return timeout_counts(self.request.seconds, self.brief.routes[self.request.route][2])
 
     @property
     def route(self) -> str:

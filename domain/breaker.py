@@ -9,7 +9,6 @@ breaker changed belongs to the past and moves nothing: a herd of failures begun 
 the breaker once, not once each.
 """
 
-import math
 from enum import StrEnum
 from typing import Literal
 
@@ -98,10 +97,9 @@ def fail(
     if begun_at != breaker.changes or breaker.state is BreakerState.OPEN:
         return breaker
     recent = _slide(breaker.recent, "x", policy)
-    if breaker.state is BreakerState.CLOSED and policy.trip == "window" and not long_rest:
-        needed = math.ceil(policy.threshold * policy.window)
-        if recent.count("x") < needed:
-            return breaker.model_copy(update={"recent": recent})
+    counting = breaker.state is BreakerState.CLOSED and policy.trip == "window" and not long_rest
+    if counting and recent.count("x") / policy.window < policy.threshold:
+        return breaker.model_copy(update={"recent": recent})
     failures = breaker.failures + 1
     rest = _cooldown(failures, policy, retry_after_s, long_rest=long_rest)
     return Breaker(
@@ -120,7 +118,8 @@ def _cooldown(
     backoff = min(policy.base_backoff_s * 2.0 ** min(failures - 1, 60), policy.max_backoff_s)
     if long_rest:
         backoff = max(backoff, policy.long_rest_s)
-    return max(backoff, retry_after_s or 0.0)
+    # A vendor that asks for days gets the longest rest there is: a document does not wait so long.
+    return max(backoff, min(retry_after_s or 0.0, policy.long_rest_s))
 
 
 def _slide(recent: str, outcome: str, policy: BreakerPolicy) -> str:

@@ -13,7 +13,7 @@ def attempt_seconds(
     cutting it short for the sake of routes that may be worse would only lose pages.
     """
     share = left_s if proven else left_s / (1 + max(0, routes_still_to_try))
-    return max(SHORTEST_ATTEMPT_S, min(timeout_s, share))
+    return min(timeout_s, max(SHORTEST_ATTEMPT_S, share))
 
 
 def timeout_counts(given_s: float, timeout_s: float) -> bool:

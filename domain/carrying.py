@@ -28,6 +28,7 @@ class CarriedPage(Lean):
     attempts: tuple[AttemptNote, ...] = ()
     error: PageError | None = None
     take: int = 0
+    earlier: PageRecord | None = None
 
 
 class CarriedDispatch(Lean):
@@ -51,8 +52,10 @@ class Carried(Wire):
     records: tuple[PageRecord, ...] = ()
     # Routes that records name beyond the plan's chain.
     past_routes: tuple[str, ...] = ()
-    # Pages to be read anew although a good answer of theirs is stored.
-    takes: dict[int, int] = Field(default_factory=dict)
+    # Pages that a person wants read again, as they were before.
+    again: tuple[PageRecord, ...] = ()
+    # Pages whose text layer is enough, but that a person wanted a model to read.
+    also_vision: tuple[int, ...] = ()
     version: int = 1
     changed: tuple[int, ...] = ()
     dispatch: CarriedDispatch = CarriedDispatch()

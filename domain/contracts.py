@@ -5,9 +5,10 @@ texts never appear in these types: they travel as keys into the store.
 """
 
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -16,6 +17,7 @@ from pydantic import (
 )
 
 from domain.errors import Code, ErrorType, FailureKind
+from domain.pages import parse_pages
 
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
@@ -23,6 +25,9 @@ LOCAL_PROVIDER = "local"
 
 # A job id is part of a workflow id and of a folder's name.
 JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+
+# Temporal keeps a workflow as long as it takes, but no one waits longer for a document.
+LONGEST_DEADLINE_S = 30 * 86400.0
 
 SEARCH_ATTRIBUTES: dict[str, Literal["Keyword", "Int", "Bool"]] = {
     "QuireStatus": "Keyword",
@@ -42,6 +47,11 @@ def route_queue(provider: str, model: str) -> str:
 def workflow_id(job_id: str) -> str:
     """The workflow id of a job."""
     return f"document-{job_id}"
+
+
+def _page_list(spec: str) -> str:
+    parse_pages(spec)
+    return spec
 
 
 class Wire(BaseModel):
@@ -165,8 +175,8 @@ class DocumentRequest(Wire):
     tier: Literal["primary", "secondary", "fast"] = "primary"
     instructions: str = ""
     text_only: bool = False
-    deadline_s: float | None = Field(default=None, gt=0)
-    pages: str | None = None
+    deadline_s: float | None = Field(default=None, gt=0, le=LONGEST_DEADLINE_S)
+    pages: Annotated[str, AfterValidator(_page_list)] | None = None
     force: bool = False
     # Set by the tool when a finished document is read again in part.
     retry: RetryRequest | None = None
@@ -213,8 +223,8 @@ class Brief(Wire):
     sha256: str
     page_count: int
     reading: ReadingOptions
-    # (provider, model) of every route, by its place in the chain.
-    routes: tuple[tuple[str, str], ...]
+    # (provider, model, timeout in seconds) of every route, by its place in the chain.
+    routes: tuple[tuple[str, str, float], ...]
     # False while breakers count failures over a window: one failure then means little.
     stand_down: bool = True
 
@@ -305,8 +315,9 @@ class PageResult(Wire):
     cost_usd: float | None = None
     chars: int = 0
     error: PageError | None = None
-    # The key of the answer in the store.
+    # The key of the answer in the store, and how often a person had the page read anew.
     answer: str | None = None
+    take: int = 0
 
 
 class ResultMetadata(Wire):
@@ -395,8 +406,9 @@ class PreviousReceipt(Wire):
 
     source: SourceReceipt
     routes: tuple[str, ...]
+    # Pages that stay as they are, and pages to be read again as they were before.
     records: tuple[PageRecord, ...]
-    takes: dict[int, int]
+    again: tuple[PageRecord, ...]
     version: int
 
 

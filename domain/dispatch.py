@@ -5,8 +5,8 @@ with the records of finished pages. It holds no clock and never waits.
 """
 
 from bisect import insort
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from domain.breaker import Breaker, BreakerPolicy
 from domain.carrying import CarriedDispatch, CarriedPage
@@ -27,11 +27,11 @@ from domain.routes import Route
 from domain.selection import (
     Assignment,
     DispatchPolicy,
-    PageView,
     RouteView,
     Selection,
     Snapshot,
 )
+from domain.waiting import Page
 
 # A selection looks at the pages that could start now and a few more; the rest can wait unseen.
 PAGES_IN_VIEW = 64
@@ -48,21 +48,6 @@ class Flight:
     route: int
     seconds: float
     begun_at: BegunAt
-    take: int = 0
-
-
-@dataclass
-class Page:
-    """One page that needs vision, until it is done."""
-
-    page: int
-    classification: Classification
-    barred: list[int] = field(default_factory=list)
-    barred_for_good: list[int] = field(default_factory=list)
-    round: int = 0
-    not_before: float = 0.0
-    attempts: list[AttemptNote] = field(default_factory=list)
-    error: PageError | None = None
     take: int = 0
 
 
@@ -97,42 +82,22 @@ class Dispatch:
         self.health = Health(routes, breaker)
         self.health.breakers.update(carried.breakers)
         self.answered = set(carried.answered)
+        # An attempt ended without an answer: its page may have to go elsewhere at once.
+        self.disturbed = False
         self.crowds = [Crowd() for _ in routes]
         for page in carried.pages:
-            self.pages[page.page] = Page(
-                page=page.page,
-                classification=vision[page.page],
-                barred=list(page.barred),
-                barred_for_good=list(page.barred_for_good),
-                round=page.round,
-                not_before=page.not_before,
-                attempts=list(page.attempts),
-                error=page.error,
-                take=page.take,
-            )
+            self.pages[page.page] = Page.from_carried(page, vision[page.page])
 
     def carry(self) -> CarriedDispatch:
         """What a next run needs to go on from here; nothing may be in flight."""
         return CarriedDispatch(
             pages=tuple(
                 carried
-                for carried in (self._carried(self.pages[n]) for n in self.waiting)
+                for carried in (self.pages[n].carried() for n in self.waiting)
                 if carried != CarriedPage(page=carried.page)
             ),
             breakers={k: b for k, b in sorted(self.health.breakers.items()) if b != Breaker()},
             answered=tuple(sorted(self.answered)),
-        )
-
-    def _carried(self, page: Page) -> CarriedPage:
-        return CarriedPage(
-            page=page.page,
-            barred=tuple(page.barred),
-            barred_for_good=tuple(page.barred_for_good),
-            round=page.round,
-            not_before=page.not_before,
-            attempts=tuple(page.attempts),
-            error=page.error,
-            take=page.take,
         )
 
     # --- what the selection sees -------------------------------------------------------------
@@ -149,7 +114,7 @@ class Dispatch:
         """
         if not self.waiting or len(self.flights) >= self.policy.window:
             return False
-        if not self.flights:
+        if self.disturbed or not self.flights:
             return True
         load = self._load()
         for index, route in enumerate(self.routes):
@@ -162,6 +127,13 @@ class Dispatch:
             if well and self.policy.when_busy == "wait":
                 return False
         return False
+
+    def _in_view(self, now: float) -> list[Page]:
+        """The first pages that may start now, and the one that may start next."""
+        waiting = [self.pages[number] for number in self.waiting]
+        ready = [page for page in waiting if page.not_before <= now][:PAGES_IN_VIEW]
+        later = [page for page in waiting if page.not_before > now]
+        return ready + sorted(later, key=lambda page: (page.not_before, page.page))[:1]
 
     def snapshot(self, now: float) -> Snapshot:
         load = self._load()
@@ -182,7 +154,7 @@ class Dispatch:
                 )
                 for index, route in enumerate(self.routes)
             ),
-            pages=tuple(self._view(self.pages[n]) for n in self.waiting[:PAGES_IN_VIEW]),
+            pages=tuple(page.view() for page in self._in_view(now)),
         )
 
     def in_flight_on(self, route: int) -> int:
@@ -194,29 +166,18 @@ class Dispatch:
             load[flight.route] += 1
         return load
 
-    def _view(self, page: Page) -> PageView:
-        return PageView(
-            page=page.page,
-            classification=page.classification,
-            barred=tuple(page.barred),
-            barred_for_good=tuple(page.barred_for_good),
-            round=page.round,
-            not_before=page.not_before,
-        )
-
     # --- what happened -----------------------------------------------------------------------
 
     def apply(self, selection: Selection) -> list[tuple[Assignment, Flight]]:
         """Carry a selection out in the books; returns the attempts to start."""
+        self.disturbed = False
         started = [(assignment, self._begin(assignment)) for assignment in selection.assign]
         for number in selection.fall_back:
             self.waiting.remove(number)
             self._end(number, Source.MUPDF_FALLBACK)
         for deferral in selection.defer:
             page = self.pages[deferral.page]
-            page.round += 1
-            page.not_before = deferral.not_before
-            page.barred = list(page.barred_for_good)
+            page.take_another_round(deferral.not_before)
         return started
 
     def _begin(self, assignment: Assignment) -> Flight:
@@ -235,9 +196,13 @@ class Dispatch:
         """The page was read."""
         flight = self.flights.pop(number)
         route = self.routes[flight.route]
-        self.answered.add(flight.route)
-        self.crowds[flight.route] = Crowd()
-        self.health.answered(route, flight.begun_at)
+        if receipt.stored:
+            # The answer was in the store: that says nothing of the vendor's health today.
+            self.health.lost(route, flight.begun_at)
+        else:
+            self.answered.add(flight.route)
+            self.crowds[flight.route] = Crowd()
+            self.health.answered(route, flight.begun_at)
         page = self.pages[number]
         page.attempts.append(AttemptNote(flight.route, OK, receipt.milliseconds))
         page.error = None
@@ -253,13 +218,17 @@ class Dispatch:
         page.error = PageError(
             error=failure.message, code=meaning.code, error_type=meaning.error_type
         )
-        self._bar(page, flight.route, failure.kind)
+        self.disturbed = True
+        page.bar(
+            self._hit_by(flight.route, failure.kind), for_good=meaning.error_type == "terminal"
+        )
         self.health.failed(route, flight.begun_at, failure, flight.seconds, now)
         insort(self.waiting, number)
 
     def stood_aside(self, number: int, now: float, *, crowded: bool) -> None:
         """The attempt never called the vendor: its route was full, or had just failed."""
         flight = self.flights.pop(number)
+        self.disturbed = True
         self.health.lost(self.routes[flight.route], flight.begun_at)
         crowd = self.crowds[flight.route]
         if crowd.until <= now:
@@ -272,17 +241,19 @@ class Dispatch:
             )
         insort(self.waiting, number)
 
-    def read_again(
-        self, number: int, classification: Classification, *, take: int, now: float
-    ) -> None:
-        """A person wants this page read again: it waits as if new, and every route may probe."""
-        before = self.pages.get(number)
+    def read_again(self, record: PageRecord, classification: Classification, now: float) -> None:
+        """A person wants this page read again: it waits as if new, and every route may probe.
+
+        A page that was read before gets a take of its own, or the store would answer for it.
+        """
+        number, good = record.page, record.read_by is not None
         self.records.pop(number, None)
         self.pages[number] = Page(
             page=number,
             classification=classification,
-            attempts=list(before.attempts) if before else [],
-            take=take,
+            attempts=list(record.attempts),
+            take=record.take + 1 if good else record.take,
+            earlier=record if good else None,
         )
         self.health.allow_probes(now)
         insort(self.waiting, number)
@@ -302,8 +273,11 @@ class Dispatch:
     def _end(self, number: int, source: Source) -> None:
         page = self.pages[number]
         error = page.error
+        if source.degraded and page.earlier is not None:
+            self.records[number] = page.earlier
+            return
         if source is Source.MUPDF_FALLBACK and error is None:
-            error = PageError(error=self._why_none(), code=Code.GW_5XX, error_type="retryable")
+            error = self._why_none()
         self.records[number] = PageRecord(
             page=number,
             source=source,
@@ -312,22 +286,31 @@ class Dispatch:
             take=page.take,
         )
 
-    def _why_none(self) -> str:
+    def _why_none(self) -> PageError:
+        """Why a page that was never tried has no model: what keeps its routes away."""
         if not self.routes:
-            return "No model is configured that could read this page."
-        reasons = ", ".join(self.health.reasons()) or "none is left"
-        return f"Every route that could read this page rests after failures ({reasons})."
+            return PageError(
+                error="No model is configured that could read this page.",
+                code=Code.GW_4XX,
+                error_type="terminal",
+            )
+        reasons = self.health.reasons()
+        meanings = [MEANING[FailureKind(reason)] for reason in reasons]
+        healing = [meaning for meaning in meanings if meaning.error_type == "retryable"]
+        first = (healing or meanings or [MEANING[FailureKind.SERVER]])[0]
+        return PageError(
+            error=f"Every route that could read this page rests after failures "
+            f"({', '.join(reasons) or 'none is left'}).",
+            code=first.code,
+            error_type=first.error_type,
+        )
 
-    def _bar(self, page: Page, index: int, kind: FailureKind) -> None:
-        meaning = MEANING[kind]
-        hit: Iterable[int] = [index]
-        if meaning.bars == "every_route":
-            hit = range(len(self.routes))
-        elif meaning.bars == "provider":
-            provider = self.routes[index].provider
-            hit = [i for i, route in enumerate(self.routes) if route.provider == provider]
-        for i in hit:
-            if i not in page.barred:
-                page.barred.append(i)
-            if meaning.error_type == "terminal" and i not in page.barred_for_good:
-                page.barred_for_good.append(i)
+    def _hit_by(self, index: int, kind: FailureKind) -> list[int]:
+        """The routes that such a failure on this one keeps the page away from."""
+        bars = MEANING[kind].bars
+        if bars == "route":
+            return [index]
+        if bars == "every_route":
+            return list(range(len(self.routes)))
+        provider = self.routes[index].provider
+        return [i for i, route in enumerate(self.routes) if route.provider == provider]

@@ -111,6 +111,7 @@ class FailureKind(StrEnum):
     CONTENT = "CONTENT"
     OUTPUT = "OUTPUT"
     RENDER = "RENDER"
+    STORAGE = "STORAGE"
     BUG = "BUG"
 
 
@@ -220,6 +221,14 @@ MEANING: dict[FailureKind, Meaning] = {
         None,
         "backoff",
         "The page cannot be drawn: repair or re-export the document.",
+    ),
+    FailureKind.STORAGE: Meaning(
+        Code.IO_ERROR,
+        "retryable",
+        "every_route",
+        None,
+        "backoff",
+        "The store failed again and again: check its space and permissions, then retry.",
     ),
     FailureKind.BUG: Meaning(
         Code.UNKNOWN,

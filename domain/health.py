@@ -14,7 +14,7 @@ from domain.errors import MEANING, FailureKind
 from domain.routes import Route
 
 # Failures that say nothing of the vendor: they happened on our side.
-_OURS = (FailureKind.BUG, FailureKind.RENDER)
+_OURS = (FailureKind.BUG, FailureKind.RENDER, FailureKind.STORAGE)
 
 # `changes` of the route's and of the provider's breaker when an attempt was begun.
 BegunAt = tuple[int, int]

@@ -82,9 +82,9 @@ class DocumentProgress:
         self.past_routes = carried.past_routes
         self.classes = {n: Classification.from_letter(carried.classes[n - 1]) for n in self.chosen}
         every = carried.plan.every_page
-        self.vision = tuple(
-            n for n, c in self.classes.items() if (every or c in _VISION) and not text_only
-        )
+        needy = {n for n, c in self.classes.items() if (every or c in _VISION) and not text_only}
+        again = {record.page: record for record in carried.again}
+        self.vision = tuple(sorted({*needy, *carried.also_vision, *again} & {*self.chosen}))
         taken_over = {record.page: record for record in carried.records}
         for number in self.chosen:
             if number in taken_over:
@@ -100,9 +100,9 @@ class DocumentProgress:
             vision={n: self.classes[n] for n in self.vision if n not in taken_over},
             carried=carried.dispatch,
         )
-        for number, take in carried.takes.items():
-            if number in self.dispatch.pages:
-                self.dispatch.pages[number].take = take
+        for number in sorted(again.keys() & self.dispatch.pages.keys()):
+            self.dispatch.waiting.remove(number)
+            self.dispatch.read_again(again[number], self.classes[number], carried.started)
 
     def carry(self, carried: Carried) -> Carried:
         """The same document for its next run, as far as it has come."""
@@ -114,7 +114,8 @@ class DocumentProgress:
                 "dispatch": dispatch.carry(),
                 "version": self.version,
                 "changed": tuple(sorted(self.changed)),
-                "takes": {},
+                "again": (),
+                "also_vision": self.vision,
             }
         )
 
@@ -130,15 +131,13 @@ class DocumentProgress:
         return pages_to_retry(spec, {record.page: record.source for record in self.records()})
 
     def retry(self, spec: str | None, now: float) -> tuple[int, ...]:
-        """Ended pages wait again; good ones get a take of their own, or the store would answer."""
+        """Ended pages wait again."""
         dispatch = self.require_dispatch()
         ended = {record.page: record for record in self.records()}
         wanted = self.retryable(spec)
         for number in wanted:
-            record = ended[number]
-            take = record.take if record.source.degraded else record.take + 1
             self.settled.pop(number, None)
-            dispatch.read_again(number, self.classes[number], take=take, now=now)
+            dispatch.read_again(ended[number], self.classes[number], now)
         self.vision = tuple(sorted({*self.vision, *wanted}))
         return wanted
 

@@ -1,6 +1,6 @@
 """What a model is told: the rules of transcription and the words around the page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 DEFAULT_SYSTEM_PROMPT = """\
 You transcribe one page of a document from its image.
@@ -52,17 +52,22 @@ def neighbour_context(page: int, neighbours: Mapping[int, str], max_bytes: int) 
     """
     kept: dict[int, str] = {}
     left = max_bytes
-    nearest_first = sorted((n for n in neighbours if n != page), key=lambda n: (abs(n - page), n))
-    for position, number in enumerate(nearest_first):
-        text = neighbours[number].strip()
-        heading = f"=== Page {number} (context) ===\n"
-        # Neighbours share what is left evenly; what one does not need the next may have.
-        room = left // (len(nearest_first) - position) - len(heading) - 2
-        if not text or room <= 0:
-            continue
-        kept[number] = heading + _clip(text, room, keep_end=number < page)
-        left -= len(kept[number].encode()) + 2
+    numbers = [n for n in neighbours if n != page and neighbours[n].strip()]
+    for distance in sorted({abs(n - page) for n in numbers}):
+        # The page before and the page after share what is left; what one spares the other has.
+        pair = sorted((n for n in numbers if abs(n - page) == distance), key=_size(neighbours))
+        for position, number in enumerate(pair):
+            heading = f"=== Page {number} (context) ===\n"
+            room = left // (len(pair) - position) - len(heading) - 2
+            if room > 0:
+                text = _clip(neighbours[number].strip(), room, keep_end=number < page)
+                kept[number] = heading + text
+                left -= len(kept[number].encode()) + 2
     return "\n\n".join(kept[number] for number in sorted(kept))
+
+
+def _size(texts: Mapping[int, str]) -> Callable[[int], tuple[int, int]]:
+    return lambda number: (len(texts[number]), number)
 
 
 def _clip(text: str, max_bytes: int, *, keep_end: bool) -> str:

@@ -25,10 +25,7 @@ def pages_to_retry(spec: str | None, sources: Mapping[int, Source]) -> tuple[int
 
 
 def take_over(report: DocumentReport, spec: str | None, source: SourceReceipt) -> PreviousReceipt:
-    """What a new run takes over from a finished one: all but the pages to be read again.
-
-    A page that was good before gets a take of its own, or its stored answer would be found.
-    """
+    """What a new run takes over from a finished one: all but the pages to be read again."""
     again = set(pages_to_retry(spec, {page.page: page.source for page in report.pages}))
     if not again:
         raise nothing_to_retry(report.job_id)
@@ -37,11 +34,7 @@ def take_over(report: DocumentReport, spec: str | None, source: SourceReceipt) -
         source=source,
         routes=routes,
         records=tuple(_record(page, routes) for page in report.pages if page.page not in again),
-        takes={
-            page.page: report.version
-            for page in report.pages
-            if page.page in again and not page.source.degraded
-        },
+        again=tuple(_record(page, routes) for page in report.pages if page.page in again),
         version=report.version,
     )
 
@@ -100,6 +93,7 @@ def _record(page: PageResult, routes: tuple[str, ...]) -> PageRecord:
         source=page.source,
         attempts=tuple(_note(attempt, routes) for attempt in page.attempts),
         error=page.error,
+        take=page.take,
         answer=page.answer,
     )
 

@@ -72,6 +72,8 @@ def build_chain(request: ChainRequest) -> Chain:
     for provider, model in _wanted(request):
         plan = request.providers.get(provider)
         missing = "unknown provider" if plan is None else plan.missing
+        if not missing and not model:
+            missing = f"no model is named for the tier {request.tier}"
         if provider == LOCAL_PROVIDER:
             missing = request.local_missing
         if missing:
@@ -100,7 +102,7 @@ def _wanted(request: ChainRequest) -> Sequence[tuple[str, str]]:
     if request.other_engine and request.other_engine != request.engine:
         other = request.other_engine
         wanted.append((other, _model(request.providers, other, request.tier)))
-    return [(provider, model) for provider, model in wanted if model]
+    return wanted
 
 
 def _model(providers: Mapping[str, ProviderPlan], provider: str, tier: str) -> str:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.recognize import Attempting, RouteGate
+from activities.recognize import GATE_CLOSED_FOR_S, Attempting, RouteGate
 from domain.breaker import BreakerPolicy
-from domain.contracts import AttemptRequest, Brief, Classification, ReadingOptions
+from domain.contracts import AttemptRequest, Brief, Classification, ReadingOptions, Source
 from domain.dispatch import Dispatch, Flight
 from domain.errors import MEANING, FailureKind
 from domain.records import OK
@@ -17,7 +17,7 @@ from domain.selection import DispatchPolicy
 from tests.domain.simulator import Outcome, Simulation
 from tests.domain.strategies import KINDS, NOW, quarters, quick
 
-ROUTES = (("a", "m"), ("a", "n"), ("b", "m"))
+ROUTES = (("a", "m", 60.0), ("a", "n", 60.0), ("b", "m", 60.0))
 OF_ROUTE = [kind for kind in KINDS if MEANING[kind].trips == "route"]
 OF_PROVIDER = [kind for kind in KINDS if MEANING[kind].trips == "provider"]
 OF_NOBODY = [kind for kind in KINDS if MEANING[kind].trips is None]
@@ -30,7 +30,8 @@ def attempt(
     *,
     run: str = "run",
     stand_down: bool = True,
-    routes: Iterable[tuple[str, str]] = ROUTES,
+    seconds: float = 60.0,
+    routes: Iterable[tuple[str, str, float]] = ROUTES,
 ) -> Attempting:
     return Attempting(
         run_id=run,
@@ -42,7 +43,9 @@ def attempt(
             routes=tuple(routes),
             stand_down=stand_down,
         ),
-        request=AttemptRequest(brief="brief", page=1, seconds=60.0, route=route, begun_at=begun_at),
+        request=AttemptRequest(
+            brief="brief", page=1, seconds=seconds, route=route, begun_at=begun_at
+        ),
     )
 
 
@@ -108,12 +111,70 @@ def test_what_does_not_heal_closes_even_while_breakers_count(kind: FailureKind) 
     assert gate.closed_for(attempt(stand_down=False))
 
 
-def test_memory_is_bounded_and_the_oldest_goes_first() -> None:
-    gate = RouteGate(remembered=3)
+@pytest.mark.parametrize(("seconds", "closed"), [(60.0, True), (30.0, True), (29.9, False)])
+def test_timeout_in_a_hurry_of_ours_closes_nothing(seconds: float, closed: bool) -> None:
+    """The breaker does not count it either, so nothing would ever open the gate again."""
+    gate = RouteGate()
+    gate.failed(attempt(0, seconds=seconds), FailureKind.TIMEOUT)
+    assert gate.closed_for(attempt(0)) is closed
+
+
+@pytest.mark.parametrize("kind", [k for k in (*OF_ROUTE, *OF_PROVIDER) if k != "TIMEOUT"])
+def test_any_other_failure_in_a_hurry_closes(kind: FailureKind) -> None:
+    gate = RouteGate()
+    gate.failed(attempt(0, seconds=0.5), kind)
+    assert gate.closed_for(attempt(0))
+
+
+def test_hurry_is_measured_by_the_routes_own_timeout() -> None:
+    routes = (("a", "m", 10.0), ("b", "m", 100.0))
+    gate = RouteGate()
+    for route in (0, 1):
+        gate.failed(attempt(route, seconds=8.0, routes=routes), FailureKind.TIMEOUT)
+    assert gate.closed_for(attempt(0, routes=routes))
+    assert not gate.closed_for(attempt(1, routes=routes))
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_gate_opens_by_itself_and_forgets() -> None:
+    clock = Clock()
+    gate = RouteGate(clock=clock)
     for number in range(5):
+        clock.now = float(number)
         gate.failed(attempt(run=f"run {number}"), FailureKind.SERVER)
+    clock.now = GATE_CLOSED_FOR_S - 0.25
+    assert all(gate.closed_for(attempt(run=f"run {number}")) for number in range(5))
+    clock.now = GATE_CLOSED_FOR_S + 1.5
     closed = [gate.closed_for(attempt(run=f"run {number}")) for number in range(5)]
     assert closed == [False, False, True, True, True]
+    assert len(gate._failed_at) == 3, "what is over is not kept"
+
+
+def test_new_failure_keeps_the_gate_closed_for_its_full_time() -> None:
+    clock = Clock()
+    gate = RouteGate(clock=clock)
+    gate.failed(attempt(run="one"), FailureKind.SERVER)
+    gate.failed(attempt(run="two"), FailureKind.SERVER)
+    clock.now = GATE_CLOSED_FOR_S - 1
+    gate.failed(attempt(0, (1, 0), run="one"), FailureKind.SERVER)
+    clock.now = GATE_CLOSED_FOR_S + 1
+    assert gate.closed_for(attempt(0, (1, 0), run="one"))
+    assert not gate.closed_for(attempt(run="two")), "the younger is not hidden by the older"
+
+
+def test_late_failure_of_an_older_attempt_opens_nothing() -> None:
+    gate = RouteGate()
+    gate.failed(attempt(0, (3, 0)), FailureKind.SERVER)
+    gate.failed(attempt(0, (1, 0)), FailureKind.SERVER)
+    assert gate.closed_for(attempt(0, (3, 0)))
+    assert not gate.closed_for(attempt(0, (4, 0)))
 
 
 class Gated(Simulation):
@@ -121,7 +182,7 @@ class Gated(Simulation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.gate = RouteGate()
+        self.gate = RouteGate(clock=lambda: self.now)
 
     def stands_down(self, page: int, flight: Flight) -> bool:
         return self.gate.closed_for(self._attempting(flight))
@@ -130,8 +191,8 @@ class Gated(Simulation):
         self.gate.failed(self._attempting(flight), kind)
 
     def _attempting(self, flight: Flight) -> Attempting:
-        routes = [(route.provider, route.model) for route in self.books.routes]
-        return attempt(flight.route, flight.begun_at, routes=routes)
+        routes = [(route.provider, route.model, route.timeout_s) for route in self.books.routes]
+        return attempt(flight.route, flight.begun_at, seconds=flight.seconds, routes=routes)
 
 
 @quick
@@ -158,6 +219,23 @@ def test_vendor_that_fails_is_not_called_by_what_is_queued(
     assert not document.timed_out
     assert document.calls[0] == document.calls_by_first_failure[0]
     assert all(not record.source.degraded for record in books.records.values())
+
+
+def test_slow_page_shortly_before_the_deadline_stops_no_other() -> None:
+    """With 20 of 60 seconds left a timeout says nothing: neither to the breaker nor to the gate."""
+    books = Dispatch(
+        job_id="job",
+        routes=(Route(provider="a", model="m", limit=1), Route(provider="b", model="m", limit=1)),
+        dispatch=DispatchPolicy(),
+        breaker=BreakerPolicy(),
+        deadline=NOW + 20,
+        vision=dict.fromkeys(range(1, 8), Classification.SCANNED),
+    )
+    hang = Outcome(OK, 1e9)
+    document = Gated(books, {0: [hang, *[Outcome(OK, 1.0)] * 99], 1: [hang]}, NOW).run()
+    read = [page for page, record in books.records.items() if record.source is Source.AI]
+    assert read == [3, 4, 5, 6, 7]
+    assert document.begun[0] == document.calls[0] == 6, "nobody stood down"
 
 
 def test_gate_opens_again_for_the_probe() -> None:

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import Code, SettingsError
+from domain.contracts import LONGEST_DEADLINE_S, DocumentRequest
+from domain.errors import Code, DocumentRefused, SettingsError
+from domain.plan import make_plan
 from domain.prompt import DEFAULT_SYSTEM_PROMPT
 from domain.selection import DispatchPolicy
 from settings import Settings, load_settings, missing, parse_duration, parse_pause, parse_size
@@ -157,20 +159,34 @@ def test_durations(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "3", "3 m", "m", "-3m", "+3m", "3min", "1,5s", "1e3s", ".5s", "inf", "3m!", "0s", "0ms"],
+    [
+        *["", "3", "3 m", "m", "-3m", "+3m", "3min", "1,5s", "1e3s", ".5s", "inf", "3m!"],
+        *["0s", "0ms", "0.0s", "31d", "30d1ms", "721h", "9" * 400 + "s"],
+    ],
 )
 def test_durations_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="a duration"):
         parse_duration(text)
 
 
-@pytest.mark.parametrize("text", ["0s", "0ms", " 0m "])
+@pytest.mark.parametrize("text", ["0s", "0ms", " 0m ", "0.0s", "00.00m", "000h"])
 def test_pauses_may_be_nothing(text: str) -> None:
     assert parse_pause(text) == 0.0
 
 
+@pytest.mark.parametrize("text", ["31d", "0", "0.s", ".0s", "-0s"])
+def test_pauses_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match="a duration"):
+        parse_pause(text)
+
+
+@pytest.mark.parametrize("text", ["30d", "720h", "29d24h"])
+def test_longest_duration(text: str) -> None:
+    assert parse_duration(text) == LONGEST_DEADLINE_S == 30 * 86400
+
+
 @quick
-@given(st.integers(1, 10**6), st.sampled_from(["ms", "s", "m", "h"]))
+@given(st.integers(1, 720), st.sampled_from(["ms", "s", "m", "h"]))
 def test_any_whole_duration(number: int, unit: str) -> None:
     factor = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[unit]
     assert parse_duration(f"{number}{unit}") == pytest.approx(number * factor)
@@ -185,6 +201,8 @@ def test_any_whole_duration(number: int, unit: str) -> None:
         ("5KB", 5000),
         ("2MiB", 2 * 2**20),
         ("3KiB", 3 * 2**10),
+        ("1GiB", 2**30),
+        ("2 gib", 2**31),
         ("17B", 17),
         ("17", 17),
     ],
@@ -199,12 +217,19 @@ def test_sizes_that_are_none(text: str) -> None:
         parse_size(text)
 
 
+@pytest.mark.parametrize("text", ["0", "0MB", "00 GiB"])
+def test_sizes_of_nothing(text: str) -> None:
+    with pytest.raises(ValueError, match="a size above zero"):
+        parse_size(text)
+
+
 def test_formats_reach_the_settings(load: Environment) -> None:
     settings = load(
         DOCUMENT_PROCESSING_TIMEOUT="1m30s",
         BREAKER_BASE_BACKOFF="500ms",
         RETRY_JITTER_MAX="0s",
-        MAX_FILE_SIZE="1GB",
+        RETRY_BASE_DELAY="0.0s",
+        MAX_FILE_SIZE="1GiB",
         IMAGE_SEND_ALL_PAGES="true",
         ROUTE_CHAIN=" openai:a , anthropic:b,,",
         AI_SYSTEM_PROMPT="Read it.\nAll of it.",
@@ -212,7 +237,8 @@ def test_formats_reach_the_settings(load: Environment) -> None:
     assert settings.document_processing_timeout == 90.0
     assert settings.breaker_base_backoff == 0.5
     assert settings.retry_jitter_max == 0.0
-    assert settings.max_file_size == 10**9
+    assert settings.retry_base_delay == 0.0
+    assert settings.max_file_size == 2**30
     assert settings.image_send_all_pages is True
     assert settings.route_chain == ("openai:a", "anthropic:b")
     assert settings.ai_system_prompt == "Read it.\nAll of it."
@@ -226,12 +252,17 @@ def test_formats_reach_the_settings(load: Environment) -> None:
     [
         ("DOCUMENT_PROCESSING_TIMEOUT", "180", "a duration such as 3m, 60s or 500ms"),
         ("DOCUMENT_PROCESSING_TIMEOUT", "0s", "a duration above zero"),
+        ("DOCUMENT_PROCESSING_TIMEOUT", "31d", "a duration above zero, up to 30d"),
+        ("BREAKER_MAX_BACKOFF", "1000d", "a duration above zero, up to 30d"),
+        ("RETRY_BASE_DELAY", "31d", "a duration above zero, up to 30d"),
+        ("OPENAI_TIMEOUT", "31d", "a duration above zero, up to 30d"),
         ("REQUEST_TIMEOUT", "soon", "a duration such as"),
         ("OPENAI_TIMEOUT", "soon", "a duration such as"),
         ("ANTHROPIC_TIMEOUT", "60", "a duration such as"),
         ("BREAKER_TRIP", "second", "'first' or 'window'"),
         ("CIRCUIT_WINDOW", "0", "greater than or equal to 1"),
-        ("CIRCUIT_WINDOW", "many", "a valid integer"),
+        ("CIRCUIT_WINDOW", "many", "a whole number"),
+        ("PAGE_WINDOW", "1.5", "a whole number"),
         ("CIRCUIT_FAIL_THRESHOLD", "0", "greater than 0"),
         ("CIRCUIT_FAIL_THRESHOLD", "1.1", "less than or equal to 1"),
         ("CIRCUIT_FAIL_THRESHOLD", "nan", "less than or equal to 1"),
@@ -242,7 +273,7 @@ def test_formats_reach_the_settings(load: Environment) -> None:
         ("PAGE_WINDOW", "0", "greater than or equal to 1"),
         ("WORKER_CONCURRENCY", "-1", "greater than or equal to 1"),
         ("MAX_INFLIGHT_PER_MODEL", "0", "greater than or equal to 1"),
-        ("IMAGE_SEND_ALL_PAGES", "perhaps", "a valid boolean"),
+        ("IMAGE_SEND_ALL_PAGES", "perhaps", "true or false"),
         ("IMAGE_DPI", "10", "greater than or equal to 36"),
         ("IMAGE_DPI", "6000", "less than or equal to 600"),
         ("IMAGE_COLOR", "cmyk", "'rgb' or 'gray'"),
@@ -252,6 +283,13 @@ def test_formats_reach_the_settings(load: Environment) -> None:
         ("IMAGE_MAX_CONTEXT_BYTES", "-1", "greater than or equal to 0"),
         ("LOCAL_OCR", "maybe", "'auto', 'always' or 'never'"),
         ("MAX_FILE_SIZE", "big", "a size such as 200MB"),
+        ("MAX_FILE_SIZE", "0", "a size above zero"),
+        ("EXTRA_PROVIDERS", "local", "names such as deepinfra"),
+        ("EXTRA_PROVIDERS", "openai", "names such as deepinfra"),
+        ("EXTRA_PROVIDERS", "deepinfra,anthropic", "names such as deepinfra"),
+        ("EXTRA_PROVIDERS", "a:b", "names such as deepinfra"),
+        ("EXTRA_PROVIDERS", "a/b", "names such as deepinfra"),
+        ("EXTRA_PROVIDERS", "DeepInfra", "names such as deepinfra"),
         ("MAX_PAGES", "0", "greater than or equal to 1"),
         ("PRIMARY_ENGINE", "deepinfra", "anthropic, local, openai"),
         ("SECONDARY_ENGINE", "nobody", "anthropic, local, openai"),
@@ -338,6 +376,28 @@ def test_chain_of_the_settings(load: Environment) -> None:
     assert "ANTHROPIC_API_KEY" in plan.providers["anthropic"].missing
     assert plan.limit == 5
     assert SECRET not in plan.model_dump_json()
+
+
+def test_local_ocr_that_is_never_wanted_is_missing(load: Environment) -> None:
+    settings = load(OPENAI_API_KEY=SECRET, LOCAL_OCR="never", ROUTE_CHAIN="local:rapidocr,openai:a")
+    defaults = settings.plan_defaults(local_missing="", local_limit=1)
+    assert defaults.local_missing == "LOCAL_OCR is never"
+    asked = DocumentRequest(job_id="job", source="/a.pdf", engine="local")
+    with pytest.raises(DocumentRefused, match="LOCAL_OCR is never"):
+        make_plan(asked, defaults)
+    chain = make_plan(asked.model_copy(update={"engine": None}), defaults).chain
+    assert [route.key for route in chain.routes] == ["openai:a"]
+    assert chain.left_out == ("local is left out: LOCAL_OCR is never",)
+
+
+@pytest.mark.parametrize("local_ocr", ["auto", "always"])
+def test_local_ocr_that_is_wanted_is_missing_only_when_it_is(
+    load: Environment, local_ocr: str
+) -> None:
+    settings = load(LOCAL_OCR=local_ocr)
+    for missing_here in ("", "not installed"):
+        plan = settings.plan_defaults(local_missing=missing_here, local_limit=1)
+        assert plan.local_missing == missing_here
 
 
 def test_secrets_are_never_shown(load: Environment) -> None:

@@ -27,7 +27,8 @@ def attempt_outcome(error: ActivityError) -> AttemptFailure | AsideReason:
             return AttemptFailure.model_validate(cause.details[0])
         if cause.type == STOOD_DOWN:
             return "stood_down"
-        return AttemptFailure(kind=FailureKind.BUG, message=cause.message)
+        ours = FailureKind.STORAGE if cause.type == Code.IO_ERROR else FailureKind.BUG
+        return AttemptFailure(kind=ours, message=cause.message)
     if isinstance(cause, TimeoutError):
         if cause.type is TimeoutType.SCHEDULE_TO_START:
             return "crowded"

@@ -129,7 +129,7 @@ class Preparation:
                 sha256=source.sha256,
                 page_count=source.page_count,
                 reading=plan.reading,
-                routes=tuple((route.provider, route.model) for route in plan.chain.routes),
+                routes=tuple((r.provider, r.model, r.timeout_s) for r in plan.chain.routes),
                 stand_down=plan.breaker.trip == "first",
             ),
             start_to_close_timeout=options.LOCAL,
@@ -150,8 +150,8 @@ def _taken_over(carried: Carried, previous: PreviousReceipt) -> Carried:
     return carried.model_copy(
         update={
             "records": renumbered(previous.records, len(carried.plan.chain.routes)),
+            "again": renumbered(previous.again, len(carried.plan.chain.routes)),
             "past_routes": previous.routes,
-            "takes": previous.takes,
             "version": previous.version + 1,
         }
     )

@@ -30,6 +30,8 @@ class Scheduler:
         self._wake: asyncio.Task[None] | None = None
         self._wake_at: float | None = None
         self._look = False
+        # History is long: nothing new is begun, what is in flight comes to its end.
+        self._draining = False
 
     def look_again(self) -> None:
         """Something changed that only a new selection can take into account."""
@@ -41,12 +43,11 @@ class Scheduler:
         True means: history is long; nothing is in flight, go on in a new run.
         """
         pages = self._progress.require_dispatch()
-        draining = False
         while not pages.finished and not self._stop.up:
-            draining = draining or workflow.info().is_continue_as_new_suggested()
-            if draining and not pages.flights:
+            self._draining |= workflow.info().is_continue_as_new_suggested()
+            if self._draining and not pages.flights:
                 break
-            if not draining and (self._look or pages.wants_selection()):
+            if not self._draining and (self._look or pages.wants_selection()):
                 self._look = False
                 selection = await workflow.execute_local_activity(
                     select_routes,
@@ -57,16 +58,21 @@ class Scheduler:
                 for assignment, flight in pages.apply(selection):
                     self._begin(plan, brief, assignment, flight)
                 self._look_again_at(selection.wake_at)
+                if selection.fall_back or selection.defer:
+                    # Pages behind these come into view only now.
+                    self._look = True
+                    continue
             if not pages.finished:
-                await workflow.wait_condition(
-                    lambda: bool(self._ended) or self._look or self._stop.up
-                )
+                await workflow.wait_condition(self._has_news)
             self._settle()
         self._look_again_at(None)
         for number in sorted(self._attempts):
             self._attempts[number].cancel()
         self._attempts.clear()
-        return draining and not pages.finished and not self._stop.up
+        return self._draining and not pages.finished and not self._stop.up
+
+    def _has_news(self) -> bool:
+        return bool(self._ended) or self._stop.up or (self._look and not self._draining)
 
     def _begin(
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight

@@ -1,5 +1,6 @@
 """A whole document in no time: the workflow's loop around the books, with a virtual clock.
 
+The loop is that of workflows/scheduling.py; what changes there changes here.
 Time moves only to the end of an attempt, to the wake time of a selection, or to the deadline.
 Every selection is held against the laws on its way.
 """
@@ -20,6 +21,8 @@ from tests.domain.strategies import KINDS, failure
 
 CROWDED = "crowded"
 STOOD_DOWN = "stood_down"
+# The store had the answer, so no vendor was asked.
+STORED = "stored"
 STEPS_AT_MOST = 5000
 TOO_LATE = PageError(error="Too late.", code=Code.GW_TIMEOUT, error_type="retryable")
 
@@ -54,6 +57,7 @@ class Simulation:
     calls_by_first_failure: dict[int, int] = field(default_factory=dict)
     selections: list[Selection] = field(default_factory=list)
     timed_out: bool = False
+    drained: bool = False
 
     def __post_init__(self) -> None:
         self._queued: dict[int, deque[int]] = {i: deque() for i in range(len(self.books.routes))}
@@ -62,15 +66,24 @@ class Simulation:
         self._woken = False
         self._retry_at: dict[str, float] = {}
 
-    def run(self) -> "Simulation":
+    def run(self, *, drain_after: int | None = None) -> "Simulation":
+        """To the end; or, after so many selections, until nothing is in flight any more."""
         books = self.books
+        draining = False
         for _ in range(STEPS_AT_MOST):
             if books.finished or self.now >= books.deadline:
                 break
-            if self._woken or books.wants_selection():
+            draining |= drain_after is not None and len(self.selections) >= drain_after
+            if draining and not books.flights:
+                self.drained = True
+                return self
+            if not draining and (self._woken or books.wants_selection()):
                 self._woken = False
-                self._select()
-            self._look()
+                selection = self._select()
+                self._look()
+                if selection.fall_back or selection.defer:
+                    self._woken = True
+                    continue
             if not books.finished:
                 self._wait()
             self._look()
@@ -91,7 +104,7 @@ class Simulation:
 
     # --- what happens --------------------------------------------------------------------------
 
-    def _select(self) -> None:
+    def _select(self) -> Selection:
         snapshot = self.books.snapshot(self.now)
         selection = select(snapshot)
         judge(snapshot, selection)
@@ -102,6 +115,7 @@ class Simulation:
         for route in self._queued:
             self._fill_slots(route)
         self._wake_at = selection.wake_at
+        return selection
 
     def _fill_slots(self, route: int) -> None:
         queue = self._queued[route]
@@ -152,6 +166,8 @@ class Simulation:
     def _settle(self, page: int, what: str, retry_after_s: float | None) -> None:
         if what == OK:
             self.books.succeeded(page, AttemptReceipt(milliseconds=1, chars=1))
+        elif what == STORED:
+            self.books.succeeded(page, AttemptReceipt(milliseconds=1, chars=1, stored=True))
         elif what in (CROWDED, STOOD_DOWN):
             self.books.stood_aside(page, self.now, crowded=what == CROWDED)
         else:

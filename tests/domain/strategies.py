@@ -84,7 +84,7 @@ def chains(draw: st.DrawFn, *, least: int = 0, most: int = 4) -> tuple[Route, ..
             provider=provider,
             model=model,
             limit=draw(st.integers(1, 3)),
-            timeout_s=draw(quarters(1, 60)),
+            timeout_s=draw(quarters(0.25, 60)),
         )
         for provider, model in keys
     ]

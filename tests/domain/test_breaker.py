@@ -1,6 +1,7 @@
 """The breaker as a machine: any sequence of events, a few laws."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -38,7 +39,7 @@ events = st.lists(
         wait=quarters(0, 90),
         what=st.sampled_from(["begin", "succeed", "fail", "lose"]),
         newest=st.booleans(),
-        retry_after=st.none() | quarters(0, 400),
+        retry_after=st.none() | quarters(0, 400) | quarters(3000, 9000),
         long_rest=st.booleans(),
     ),
     max_size=25,
@@ -109,7 +110,7 @@ def test_laws_of_any_life(policy: BreakerPolicy, life: list[Event]) -> None:
         if before.state is not BreakerState.OPEN and after.state is BreakerState.OPEN:
             rested = after.retry_at - machine.now
             if event.what == "fail":
-                assert rested >= (event.retry_after or 0.0)
+                assert rested >= min(event.retry_after or 0.0, policy.long_rest_s)
                 assert rested >= min(
                     policy.base_backoff_s * 2 ** (after.failures - 1), policy.max_backoff_s
                 )
@@ -145,6 +146,17 @@ def test_cooldown_doubles_up_to_its_maximum(failures: int, rest: float) -> None:
 def test_never_shorter_than_what_the_vendor_asks(retry_after: float | None, rest: float) -> None:
     opened = fail(Breaker(), 0, 1000.0, FIRST, reason="RATE", retry_after_s=retry_after)
     assert opened.retry_at == 1000.0 + rest
+
+
+@pytest.mark.parametrize("long_rest", [True, False])
+@pytest.mark.parametrize("retry_after", [3600.0, 3601.0, 86400.0, 1e300, float("inf")])
+def test_vendor_that_asks_for_days_gets_the_longest_rest(
+    retry_after: float, long_rest: bool
+) -> None:
+    opened = fail(
+        Breaker(), 0, 1000.0, FIRST, reason="RATE", retry_after_s=retry_after, long_rest=long_rest
+    )
+    assert opened.retry_at == 1000.0 + FIRST.long_rest_s
 
 
 def test_later_failure_never_shortens_a_rest() -> None:
@@ -203,7 +215,7 @@ def test_lost_probe_frees_its_place_at_once_and_only_its_own() -> None:
 @quick
 @given(
     window=st.integers(1, 20),
-    threshold=st.sampled_from([0.25, 0.5, 0.75, 1.0]),
+    threshold=st.sampled_from([0.1, 0.25, 0.35, 0.5, 0.55, 0.7, 0.75, 1.0]),
     calls=st.text("ox", max_size=40),
 )
 def test_window_opens_exactly_at_its_share(window: int, threshold: float, calls: str) -> None:
@@ -216,10 +228,23 @@ def test_window_opens_exactly_at_its_share(window: int, threshold: float, calls:
             breaker = fail(breaker, 0, 1000.0, policy, reason="SERVER")
         bad = calls[max(0, number - window) : number].count("x")
         # Only a failure opens it; an old one sliding out of view never does.
-        expected = call == "x" and bad >= threshold * window
+        expected = call == "x" and bad >= Fraction(str(threshold)) * window
         assert (breaker.state is BreakerState.OPEN) == expected
         if expected:
             break
+
+
+@pytest.mark.parametrize(
+    ("window", "threshold", "needed"),
+    # 0.55 * 20, 0.07 * 100 and 0.35 * 20 are a little more than the whole number they stand for.
+    [(20, 0.55, 11), (100, 0.07, 7), (20, 0.35, 7), (100, 0.29, 29), (20, 0.5, 10), (3, 0.5, 2)],
+)
+def test_window_threshold_means_what_is_written(window: int, threshold: float, needed: int) -> None:
+    policy = BreakerPolicy(trip="window", window=window, threshold=threshold)
+    breaker = Breaker()
+    for number in range(1, needed + 1):
+        breaker = fail(breaker, 0, 1000.0, policy, reason="SERVER")
+        assert (breaker.state is BreakerState.OPEN) == (number == needed)
 
 
 def test_window_does_not_soften_a_long_rest() -> None:

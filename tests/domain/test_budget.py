@@ -18,6 +18,9 @@ from tests.domain.strategies import quarters, quick
         (60, 20, 2, True, 20),
         (60, 0.1, 0, True, SHORTEST_ATTEMPT_S),
         (60, -5, 3, False, SHORTEST_ATTEMPT_S),
+        (0.25, 180, 2, False, 0.25),
+        (0.25, 0.1, 0, True, 0.25),
+        (0.25, -5, 0, False, 0.25),
     ],
 )
 def test_share(timeout: float, left: float, others: int, proven: bool, seconds: float) -> None:
@@ -36,6 +39,13 @@ def test_routes_in_a_row_fit_before_the_deadline(timeout: float, left: float, ot
         turns += 1
     assert left >= -SHORTEST_ATTEMPT_S
     assert turns == others + 1 or left < SHORTEST_ATTEMPT_S
+
+
+@quick
+@given(timeout=quarters(0.25, 600), left=quarters(-9, 600), others=st.integers(0, 8))
+def test_nobody_gets_more_than_the_timeout(timeout: float, left: float, others: int) -> None:
+    for proven in (True, False):
+        assert attempt_seconds(timeout, left, others, proven=proven) <= timeout
 
 
 @pytest.mark.parametrize(("given_s", "counts"), [(60.0, True), (30.0, True), (29.9, False)])

@@ -4,8 +4,21 @@ import pytest
 
 from domain.breaker import BreakerPolicy, BreakerState
 from domain.carrying import CarriedDispatch
-from domain.contracts import LOCAL_PROVIDER, AttemptReceipt, Classification, Source
-from domain.dispatch import CROWDED_AT_MOST_S, CROWDED_FOR_S, STOOD_DOWN_FOR_S, Dispatch
+from domain.contracts import (
+    LOCAL_PROVIDER,
+    AttemptNote,
+    AttemptReceipt,
+    Classification,
+    PageRecord,
+    Source,
+)
+from domain.dispatch import (
+    CROWDED_AT_MOST_S,
+    CROWDED_FOR_S,
+    PAGES_IN_VIEW,
+    STOOD_DOWN_FOR_S,
+    Dispatch,
+)
 from domain.errors import MEANING, Code, FailureKind
 from domain.records import CANCELLED, DEADLINE
 from domain.routes import Route
@@ -18,6 +31,7 @@ A_N = Route(provider="a", model="n")
 B_M = Route(provider="b", model="m")
 LOCAL = Route(provider=LOCAL_PROVIDER, model="rapidocr", limit=1, last_resort_for="every_page")
 READ = AttemptReceipt(milliseconds=7, chars=3)
+STORED = READ.model_copy(update={"stored": True})
 
 
 def books(
@@ -127,6 +141,50 @@ def test_probe_that_is_answered_closes(provider: bool) -> None:
     assert states(dispatch) == {}
 
 
+@pytest.mark.parametrize("provider", [True, False])
+@pytest.mark.parametrize("kind", [FailureKind.BUG, FailureKind.RENDER, FailureKind.STORAGE])
+def test_probe_that_failed_on_our_side_closes_nothing(kind: FailureKind, provider: bool) -> None:
+    dispatch = books(A_M)
+    probing(dispatch, provider=provider)
+    dispatch.failed(2, failure(kind), NOW + 40)
+    assert states(dispatch) == {"a" if provider else "a:m": "open"}
+
+
+@pytest.mark.parametrize("provider", [True, False])
+def test_stored_answer_is_no_sign_of_life(provider: bool) -> None:
+    dispatch = books(A_M)
+    probing(dispatch, provider=provider)
+    dispatch.succeeded(2, STORED)
+    assert states(dispatch) == {"a" if provider else "a:m": "open"}
+    assert dispatch.answered == set()
+    assert dispatch.records[2].source is Source.AI
+    assert dispatch.records[2].attempts == (AttemptNote(0, "ok", 7),)
+    # The probe's place is free: the next page asks the vendor itself.
+    selection = select(dispatch.snapshot(NOW + 60))
+    assert [(a.page, a.how) for a in selection.assign] == [(3, "probe")]
+
+
+def test_stored_answer_slides_no_failure_out_of_the_window() -> None:
+    window = BreakerPolicy(trip="window", window=2, threshold=1.0)
+    dispatch = books(A_M, pages=5, breaker=window)
+    for page, end in ((1, None), (2, STORED), (3, STORED), (4, None)):
+        start(dispatch, page, 0)
+        if end:
+            dispatch.succeeded(page, end)
+        else:
+            dispatch.failed(page, failure(FailureKind.SERVER), NOW)
+    assert states(dispatch) == {"a:m": "open"}
+
+
+def test_stored_answer_ends_no_crowd() -> None:
+    dispatch = books(A_M)
+    start(dispatch, 1, 0)
+    start(dispatch, 2, 0)
+    dispatch.stood_aside(1, NOW, crowded=True)
+    dispatch.succeeded(2, STORED)
+    assert dispatch.crowds[0].until == NOW + CROWDED_FOR_S
+
+
 def test_failed_probe_of_a_provider_reached_closes_it_and_opens_the_route() -> None:
     dispatch = books(A_M, A_N)
     probing(dispatch, provider=True)
@@ -192,6 +250,37 @@ def test_fallback_of_an_untried_page_says_why() -> None:
     assert "SERVER" in error.error
 
 
+def why_untried(*ends: tuple[int, FailureKind], routes: tuple[Route, ...]) -> tuple[Code, str]:
+    """What the last page, which nobody tried, is told after these failures of the others."""
+    dispatch = books(*routes, pages=len(ends) + 1)
+    for page, (route, kind) in enumerate(ends, start=1):
+        start(dispatch, page, route)
+        dispatch.failed(page, failure(kind), NOW)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    record = dispatch.records[len(ends) + 1]
+    assert record.source is Source.MUPDF_FALLBACK
+    assert record.attempts == ()
+    assert record.error is not None
+    return record.error.code, record.error.error_type
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if MEANING[kind].trips])
+def test_untried_page_has_the_code_of_what_keeps_its_route_away(kind: FailureKind) -> None:
+    assert why_untried((0, kind), routes=(A_M,)) == MEANING[kind][:2]
+
+
+@pytest.mark.parametrize("dead", [FailureKind.AUTH, FailureKind.QUOTA, FailureKind.MODEL])
+@pytest.mark.parametrize("alive", [FailureKind.SERVER, FailureKind.TIMEOUT, FailureKind.RATE])
+def test_reason_that_may_heal_is_told_first(dead: FailureKind, alive: FailureKind) -> None:
+    told = why_untried((0, dead), (1, alive), routes=(A_M, B_M))
+    assert told == (MEANING[alive].code, "retryable")
+    assert why_untried((0, alive), (1, dead), routes=(A_M, B_M)) == told
+
+
+def test_page_without_any_route_cannot_be_helped_by_waiting() -> None:
+    assert why_untried(routes=()) == (Code.GW_4XX, "terminal")
+
+
 def test_stop_leaves_nothing_and_tells_what_was_under_way() -> None:
     dispatch = books(A_M)
     start(dispatch, 1, 0)
@@ -221,19 +310,126 @@ def test_page_read_again_waits_as_if_new_and_open_breakers_may_be_probed() -> No
     dispatch.failed(2, failure(FailureKind.AUTH), NOW)
     dispatch.apply(select(dispatch.snapshot(NOW)))
     assert dispatch.finished
-    dispatch.read_again(1, Classification.SCANNED, take=3, now=NOW + 1)
+    dispatch.read_again(dispatch.records[1], Classification.SCANNED, NOW + 1)
     assert dispatch.waiting == [1]
     assert sorted(dispatch.records) == [2, 3]
     page = dispatch.pages[1]
-    assert (page.barred, page.barred_for_good, page.round, page.take) == ([], [], 0, 3)
+    assert (page.barred, page.barred_for_good, page.round, page.take) == ([], [], 0, 0)
+    assert (page.error, page.earlier) == (None, None)
     assert [note.outcome for note in page.attempts] == ["CONTENT"]
     selection = select(dispatch.snapshot(NOW + 1))
     assert [(a.page, a.how) for a in selection.assign] == [(1, "probe")]
     dispatch.apply(selection)
     dispatch.succeeded(1, READ)
-    assert dispatch.records[1].take == 3
+    assert dispatch.records[1].take == 0, "no answer is stored that could be found"
     assert dispatch.records[1].error is None
     assert states(dispatch) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "take"),
+    [
+        (Source.AI, 3),
+        (Source.OCR, 3),
+        (Source.MUPDF, 2),
+        (Source.MUPDF_FALLBACK, 2),
+        (Source.MUPDF_TIMEOUT_FALLBACK, 2),
+    ],
+)
+def test_page_that_a_model_had_read_gets_a_take_of_its_own(source: Source, take: int) -> None:
+    dispatch = books(A_M, pages=1)
+    dispatch.waiting.clear()
+    before = PageRecord(page=1, source=source, attempts=(AttemptNote(0, "ok", 5),), take=2)
+    dispatch.read_again(before, Classification.SCANNED, NOW)
+    ((_, flight),) = dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert flight.take == take
+    dispatch.succeeded(1, READ)
+    assert dispatch.records[1].take == take
+    assert [note.milliseconds for note in dispatch.records[1].attempts] == [5, 7]
+
+
+def read_twice(dispatch: Dispatch) -> PageRecord:
+    """Page 1 was read, and waits to be read again."""
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, READ)
+    before = dispatch.records[1]
+    dispatch.read_again(before, Classification.SCANNED, NOW)
+    assert 1 not in dispatch.records
+    return before
+
+
+def test_good_page_that_cannot_be_read_again_stays_as_it_was() -> None:
+    dispatch = books(A_M, pages=1)
+    before = read_twice(dispatch)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.CONTENT), NOW)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert dispatch.finished
+    assert dispatch.records == {1: before}
+
+
+@pytest.mark.parametrize("under_way", [True, False])
+@pytest.mark.parametrize("source", [Source.MUPDF_FALLBACK, Source.MUPDF_TIMEOUT_FALLBACK])
+def test_good_page_that_there_is_no_time_for_stays_as_it_was(
+    source: Source, under_way: bool
+) -> None:
+    dispatch = books(A_M, pages=2)
+    before = read_twice(dispatch)
+    if under_way:
+        start(dispatch, 1, 0)
+    dispatch.stop(source, DEADLINE, TOO_LATE)
+    assert dispatch.records[1] == before
+    assert dispatch.records[2].source is source
+
+
+def test_good_page_that_is_read_again_is_the_new_one() -> None:
+    dispatch = books(A_M, pages=1)
+    before = read_twice(dispatch)
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, READ)
+    assert dispatch.records[1].take == before.take + 1
+    assert len(dispatch.records[1].attempts) == 2
+
+
+def test_good_page_survives_a_next_run() -> None:
+    dispatch = books(A_M, pages=1)
+    before = read_twice(dispatch)
+    carried = CarriedDispatch.model_validate_json(dispatch.carry().model_dump_json())
+    going_on = Dispatch(
+        job_id="job",
+        routes=dispatch.routes,
+        dispatch=dispatch.policy,
+        breaker=BreakerPolicy(),
+        deadline=dispatch.deadline,
+        vision={1: Classification.SCANNED},
+        carried=carried,
+    )
+    assert going_on.pages == dispatch.pages
+    going_on.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    assert going_on.records == {1: before}
+
+
+# --- what a selection is shown ----------------------------------------------------------------
+
+
+def test_view_is_of_pages_that_are_ready_and_the_one_that_is_next() -> None:
+    dispatch = books(A_M, pages=200)
+    for number in range(1, 101):
+        dispatch.pages[number].not_before = NOW + 9 + abs(number - 70)
+    seen = [page.page for page in dispatch.snapshot(NOW).pages]
+    assert seen == [*range(101, 101 + PAGES_IN_VIEW), 70]
+    seen = [page.page for page in dispatch.snapshot(NOW + 9).pages]
+    assert seen == [70, *range(101, 100 + PAGES_IN_VIEW), 69], "its time has come; 69 is next"
+    assert len(dispatch.snapshot(NOW + 999).pages) == PAGES_IN_VIEW
+
+
+def test_view_of_pages_that_all_wait_has_one_to_wake_for() -> None:
+    dispatch = books(A_M, pages=100)
+    for number in dispatch.waiting:
+        dispatch.pages[number].not_before = NOW + 200 - number
+    snapshot = dispatch.snapshot(NOW)
+    assert [page.page for page in snapshot.pages] == [100]
+    assert select(snapshot) == Selection(wake_at=NOW + 100)
 
 
 def test_carried_dispatch_goes_on_where_it_was() -> None:
@@ -320,6 +516,35 @@ def test_selection_is_wanted_only_when_it_can_change_something() -> None:
     assert not dispatch.wants_selection(), "one page is still queued behind the slots"
     dispatch.succeeded(3, READ)
     assert dispatch.wants_selection()
+
+
+@pytest.mark.parametrize("end", ["failed", "crowded", "stood down"])
+def test_attempt_without_an_answer_calls_for_one_selection(end: str) -> None:
+    """Even while every slot is taken: its page may be at its end, or go elsewhere."""
+    slow = Route(provider="a", model="m", limit=1), Route(provider="b", model="m", limit=1)
+    dispatch = books(*slow, pages=9)
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, READ)
+    for page, route in ((2, 0), (3, 0), (4, 1)):
+        start(dispatch, page, route)
+    assert not dispatch.wants_selection()
+    if end == "failed":
+        dispatch.failed(2, failure(FailureKind.SERVER), NOW)
+    else:
+        dispatch.health.failed(
+            slow[0], (0, 0), failure(FailureKind.SERVER), 60.0, NOW
+        )  # by an attempt of which we heard before
+        dispatch.stood_aside(2, NOW, crowded=end == "crowded")
+    assert dispatch.wants_selection()
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert not dispatch.wants_selection(), "once is enough"
+
+
+def test_no_selection_is_wanted_in_a_full_window_whatever_happens() -> None:
+    dispatch = books(A_M, pages=9, policy=DispatchPolicy(window=1))
+    start(dispatch, 1, 0)
+    dispatch.disturbed = True
+    assert not dispatch.wants_selection()
 
 
 def test_no_selection_is_wanted_when_nothing_waits() -> None:

@@ -78,6 +78,7 @@ TABLE = {
     "CONTENT": ("GW_4XX", "provider", None, "backoff"),
     "OUTPUT": ("GW_5XX", "route", None, "backoff"),
     "RENDER": ("IO_ERROR", "every_route", None, "backoff"),
+    "STORAGE": ("IO_ERROR", "every_route", None, "backoff"),
     "BUG": ("UNKNOWN", "route", None, "backoff"),
 }
 
@@ -88,6 +89,12 @@ def test_meanings_are_those_of_the_vendor_table() -> None:
         for kind, meaning in MEANING.items()
     }
     assert told == TABLE
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_what_may_heal_is_told_apart(kind: FailureKind) -> None:
+    heals = {"RATE", "TIMEOUT", "SERVER", "CONNECT", "BAD_BODY", "OUTPUT", "STORAGE", "BUG"}
+    assert (MEANING[kind].error_type == "retryable") == (kind.value in heals)
 
 
 def examples() -> list[QuireError]:

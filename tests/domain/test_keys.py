@@ -86,14 +86,16 @@ def test_keys_are_plain_paths() -> None:
 
 
 def test_briefs_are_named_by_their_content() -> None:
-    brief = Brief(job_id="job", sha256=SHA, page_count=3, reading=READING, routes=(("a", "m"),))
+    brief = Brief(
+        job_id="job", sha256=SHA, page_count=3, reading=READING, routes=(("a", "m", 60.0),)
+    )
     assert brief_id(brief) == brief_id(Brief.model_validate_json(brief.model_dump_json()))
     changes: list[dict[str, Any]] = [
         {"job_id": "other"},
         {"sha256": "cd" * 32},
         {"page_count": 4},
         {"reading": READING.model_copy(update={"salt": "x"})},
-        {"routes": (("a", "n"),)},
+        {"routes": (("a", "m", 9.0),)},
         {"stand_down": False},
     ]
     names = {brief_id(brief.model_copy(update=change)) for change in changes}

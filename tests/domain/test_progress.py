@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from domain.breaker import BreakerPolicy
 from domain.carrying import Carried
 from domain.contracts import (
+    AttemptNote,
     AttemptReceipt,
     Classification,
     DocumentStatus,
     PageRange,
+    PageRecord,
     ReadingOptions,
     Source,
     SourceReceipt,
@@ -23,8 +25,17 @@ from domain.progress import DocumentProgress
 from domain.records import OK
 from domain.routes import Chain, Route
 from domain.selection import DispatchPolicy, select
-from tests.domain.simulator import Outcome, Simulation
-from tests.domain.strategies import KINDS, NOW, failure, quarters, quick
+from tests.domain.simulator import CROWDED, STOOD_DOWN, STORED, Outcome, Simulation
+from tests.domain.strategies import (
+    KINDS,
+    NOW,
+    breaker_policies,
+    chains,
+    dispatch_policies,
+    failure,
+    quarters,
+    quick,
+)
 
 REFUSED = ErrorInfo(
     code=Code.NOT_PDF,
@@ -227,8 +238,10 @@ def test_retry_takes_degraded_pages_or_the_named_ones() -> None:
     assert dispatch.waiting == [3]
     assert dispatch.pages[3].take == 0, "no answer is stored that could be found"
     assert progress.retry("1", NOW) == (1,)
-    assert dispatch.pages[1].take == 1
+    assert dispatch.pages[1].take == 0, "no model had read it"
     assert progress.vision_pages == 3
+    assert dispatch.waiting == [1, 3]
+    check(progress.status())
 
 
 def test_versions_tell_what_changed() -> None:
@@ -246,6 +259,269 @@ def test_versions_tell_what_changed() -> None:
     assert progress.version == 2
     assert progress.changed_pages() == (2,)
     assert progress.status().last_completed_item == 2
+
+
+# --- read again ----------------------------------------------------------------------------
+
+A_M = Route(provider="a", model="m")
+READ = AttemptReceipt(milliseconds=1, chars=1)
+
+
+def read_all(progress: DocumentProgress, now: float = NOW) -> None:
+    """Every page that can be read now is."""
+    dispatch = progress.require_dispatch()
+    for assignment, _ in dispatch.apply(select(dispatch.snapshot(now))):
+        dispatch.succeeded(assignment.page, READ)
+        progress.touched(assignment.page, now)
+
+
+def next_run(
+    progress: DocumentProgress, before: Carried, *, text_only: bool = False
+) -> tuple[DocumentProgress, Carried]:
+    """The document after a journey through history."""
+    whole = Carried.model_validate_json(progress.carry(before).model_dump_json())
+    again = DocumentProgress(progress.job_id, progress.user_id, NOW + 999)
+    again.chosen = progress.chosen
+    again.take_up(whole, text_only=text_only)
+    return again, whole
+
+
+def test_good_page_that_cannot_be_read_again_still_counts_as_done() -> None:
+    progress = begun("TS", A_M)
+    read_all(progress)
+    before = progress.records()
+    assert progress.retry("2", NOW) == (2,)
+    assert progress.status().completed_items == 1
+    progress.close(timed_out=True, cancelled=False)
+    assert progress.records() == before
+    status = progress.status()
+    check(status)
+    assert (status.completed_items, status.failed_items) == (2, 0)
+
+
+def test_each_wish_to_read_a_good_page_again_is_a_take() -> None:
+    progress = begun("S", A_M)
+    read_all(progress)
+    takes = []
+    for _ in range(3):
+        progress.retry("1", NOW)
+        read_all(progress)
+        takes.append(progress.records()[0].take)
+    assert takes == [1, 2, 3]
+    assert len(progress.records()[0].attempts) == 4
+
+
+@pytest.mark.parametrize("text_only", [True, False])
+def test_text_page_to_be_read_again_survives_a_next_run(text_only: bool) -> None:
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(None, 4)
+    start = carried("TTSB", plan(A_M))
+    progress.take_up(start, text_only=text_only)
+    progress.retry("1,4", NOW)
+    vision = progress.vision_pages
+    going_on, start = next_run(progress, start, text_only=text_only)
+    assert going_on.vision_pages == vision
+    assert going_on.require_dispatch().waiting == progress.require_dispatch().waiting
+    for _ in range(2):
+        read_all(going_on)
+    finished, _ = next_run(going_on, start, text_only=text_only)
+    assert finished.records() == going_on.records()
+    sources = {record.page: record.source for record in finished.records()}
+    third = Source.MUPDF if text_only else Source.AI
+    assert sources == {1: Source.AI, 2: Source.MUPDF, 3: third, 4: Source.AI}
+    assert finished.vision_pages == vision
+
+
+@pytest.mark.parametrize(
+    ("before", "take"),
+    [
+        (PageRecord(page=1, source=Source.MUPDF), 0),
+        (PageRecord(page=1, source=Source.MUPDF_FALLBACK), 0),
+        (PageRecord(page=1, attempts=(AttemptNote(1, OK),), take=2, answer="answers/x.json"), 3),
+    ],
+    ids=["text", "degraded", "read"],
+)
+def test_finished_job_reads_a_named_page_again_even_one_of_text(
+    before: PageRecord, take: int
+) -> None:
+    start = carried("TS", plan(A_M)).model_copy(
+        update={
+            "again": (before,),
+            "records": (PageRecord(page=2, attempts=(AttemptNote(1, OK),)),),
+            "past_routes": ("old:m",),
+            "version": 2,
+        }
+    )
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(None, 2)
+    progress.take_up(start, text_only=False)
+    assert progress.require_dispatch().waiting == [1]
+    assert progress.vision_pages == 2
+    # Carried before it is read, it is still to be read, as the same take, once.
+    going_on, start = next_run(progress, start)
+    assert start.again == ()
+    assert going_on.require_dispatch().pages == progress.require_dispatch().pages
+    read_all(going_on)
+    record = going_on.records()[0]
+    assert (record.source, record.take) == (Source.AI, take)
+    assert record.attempts == (*before.attempts, AttemptNote(0, OK, 1))
+    assert record.answer is None, "the answer is a new one"
+    assert going_on.changed_pages() == (1,)
+    (page, _) = going_on.pages(PageRange())
+    assert page.route == "a:m"
+
+
+def test_finished_job_keeps_a_good_page_that_cannot_be_read_again() -> None:
+    before = PageRecord(page=1, attempts=(AttemptNote(1, OK),), answer="answers/x.json")
+    start = carried("S", plan(A_M)).model_copy(
+        update={"again": (before,), "past_routes": ("old:m",), "version": 2}
+    )
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(None, 1)
+    progress.take_up(start, text_only=False)
+    going_on, _ = next_run(progress, start)
+    going_on.close(timed_out=False, cancelled=True)
+    assert going_on.records() == (before,)
+
+
+@pytest.mark.xfail(strict=True, reason="its class says text, so it is neither counted nor carried")
+def test_text_page_that_an_earlier_run_had_read_stays_read() -> None:
+    """Retry page 1 of a finished job, then page 2: page 1 was read by a model and stays so."""
+    read = PageRecord(page=1, attempts=(AttemptNote(1, OK),), answer="answers/x.json")
+    start = carried("TS", plan(A_M)).model_copy(
+        update={
+            "records": (read,),
+            "again": (PageRecord(page=2, source=Source.MUPDF_FALLBACK),),
+            "past_routes": ("old:m",),
+            "version": 3,
+        }
+    )
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(None, 2)
+    progress.take_up(start, text_only=False)
+    going_on, _ = next_run(progress, start)
+    assert going_on.records() == (read,), "the text of a model was dropped for MuPDF's"
+    assert progress.vision_pages == going_on.vision_pages == 2
+
+
+# --- from run to run -----------------------------------------------------------------------
+
+ends = st.lists(
+    st.builds(
+        Outcome,
+        what=st.sampled_from(
+            [OK, OK, OK, STORED, CROWDED, STOOD_DOWN, *(kind.value for kind in KINDS)]
+        ),
+        seconds=quarters(0.25, 9),
+        retry_after_s=st.none() | quarters(0, 60),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> tuple[Carried, dict[int, list[Outcome]]]:
+    """A document that is new, or that was finished once and is read again in part."""
+    routes = draw(chains())
+    classes = draw(st.text("THSB", min_size=1, max_size=12))
+    how = plan(*routes).model_copy(
+        update={
+            "breaker": draw(breaker_policies),
+            "dispatch": draw(dispatch_policies),
+            "every_page": draw(st.booleans()),
+        }
+    )
+    start = carried(classes, how)
+    if draw(st.booleans()):
+        past = [
+            draw(past_records(number, letter, how.every_page, len(routes)))
+            for number, letter in enumerate(classes, start=1)
+        ]
+        again = draw(st.sets(st.sampled_from([record.page for record in past]), min_size=1))
+        start = start.model_copy(
+            update={
+                "records": tuple(record for record in past if record.page not in again),
+                "again": tuple(record for record in past if record.page in again),
+                "past_routes": ("old:m", "old:n"),
+                "version": 2,
+            }
+        )
+    return start, {index: draw(ends) for index in range(len(routes))}
+
+
+@st.composite
+def past_records(draw: st.DrawFn, number: int, letter: str, every: bool, routes: int) -> PageRecord:
+    if letter in "TB" and not every:
+        return PageRecord(page=number, source=Source.MUPDF)
+    if draw(st.booleans()):
+        return PageRecord(page=number, source=Source.MUPDF_FALLBACK)
+    return PageRecord(
+        page=number,
+        attempts=(AttemptNote(routes, "SERVER"), AttemptNote(routes + 1, OK)),
+        take=draw(st.integers(0, 2)),
+        answer="answers/x.json",
+    )
+
+
+@quick
+@given(
+    life=lives(),
+    runs=st.lists(st.tuples(st.integers(0, 5), st.sampled_from([None, "1", "2-4", "1-"]))),
+    text_only=st.booleans(),
+)
+def test_nothing_is_lost_from_run_to_run(
+    life: tuple[Carried, dict[int, list[Outcome]]],
+    runs: list[tuple[int, str | None]],
+    text_only: bool,
+) -> None:
+    """At any moment with nothing in flight: pages, attempts, takes, breakers and counts stay."""
+    start, script = life
+    if text_only:
+        # A job of text alone has no past but of text.
+        start = start.model_copy(update={"records": (), "again": (), "past_routes": ()})
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(None, len(start.classes))
+    progress.take_up(start, text_only=text_only)
+    now = NOW
+    for selections, wish in runs:
+        simulation = Simulation(progress.require_dispatch(), script, now).run(
+            drain_after=selections
+        )
+        now = simulation.now
+        if now >= start.deadline:
+            break
+        progress.retry(wish, now)
+        progress.touched(1, now)
+        going_on, start = next_run(progress, start, text_only=text_only)
+        compare(progress, going_on, now)
+        progress = going_on
+    Simulation(progress.require_dispatch(), script, now).run()
+    progress.close(timed_out=True, cancelled=False)
+    assert [record.page for record in progress.records()] == list(progress.chosen)
+    check(progress.status())
+
+
+def compare(before: DocumentProgress, after: DocumentProgress, now: float) -> None:
+    one, two = before.require_dispatch(), after.require_dispatch()
+    assert after.records() == before.records()
+    assert two.waiting == one.waiting
+    assert {n: two.pages[n] for n in two.waiting} == {n: one.pages[n] for n in one.waiting}
+    assert after.breakers() == before.breakers()
+    assert two.health.breakers == one.health.breakers
+    assert two.answered == one.answered
+    assert after.pages(PageRange()) == before.pages(PageRange())
+    assert after.vision == before.vision
+    assert after.route_keys == before.route_keys
+    assert after.warnings == before.warnings
+    assert (after.version, after.changed) == (before.version, before.changed)
+    told, carried_on = before.status(), after.status()
+    check(carried_on)
+    same = ("status", "total_items", "completed_items", "failed_items", "started_at", "deadline_at")
+    assert [getattr(carried_on, name) for name in same] == [getattr(told, name) for name in same]
+    assert carried_on.progress_detail == told.progress_detail
+    one.crowds = two.crowds  # Who else is at a route is found out anew.
+    assert two.snapshot(now) == one.snapshot(now)
 
 
 def test_document_goes_on_in_its_next_run() -> None:

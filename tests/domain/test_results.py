@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from domain.carrying import CarriedPage, DocumentRun
 from domain.contracts import (
     JOB_ID,
+    LONGEST_DEADLINE_S,
     SEARCH_ATTRIBUTES,
     AttemptFailure,
     AttemptNote,
@@ -128,6 +130,15 @@ notes = st.builds(
     outcome=st.sampled_from([OK, DEADLINE, *(kind.value for kind in KINDS)]),
     milliseconds=st.integers(0, 10**6),
 )
+records = st.builds(
+    PageRecord,
+    page=st.integers(1, 5000),
+    source=st.sampled_from(Source),
+    attempts=st.lists(notes, max_size=4).map(tuple),
+    error=st.none() | st.just(ERROR),
+    take=st.integers(0, 3),
+    answer=st.none() | st.just("answers/00/x.json"),
+)
 lean: st.SearchStrategy[Lean] = st.one_of(
     st.builds(
         AttemptRequest,
@@ -137,7 +148,9 @@ lean: st.SearchStrategy[Lean] = st.one_of(
         route=st.integers(0, 5),
         begun_at=st.tuples(st.integers(0, 9), st.integers(0, 9)),
     ),
-    st.builds(AttemptReceipt, milliseconds=st.integers(0), chars=st.integers(0)),
+    st.builds(
+        AttemptReceipt, milliseconds=st.integers(0), chars=st.integers(0), stored=st.booleans()
+    ),
     st.builds(
         AttemptFailure,
         kind=st.sampled_from(FailureKind),
@@ -145,12 +158,16 @@ lean: st.SearchStrategy[Lean] = st.one_of(
         milliseconds=st.integers(0, 5),
         retry_after_s=st.none() | st.floats(0, 9999),
     ),
+    records,
     st.builds(
-        PageRecord,
+        CarriedPage,
         page=st.integers(1, 5000),
-        source=st.sampled_from(Source),
+        barred=st.lists(st.integers(0, 5), max_size=3).map(tuple),
+        round=st.integers(0, 3),
+        not_before=st.floats(0, 1e10),
         attempts=st.lists(notes, max_size=4).map(tuple),
-        error=st.none() | st.just(ERROR),
+        take=st.integers(0, 3),
+        earlier=st.none() | records,
     ),
     st.builds(
         Selection,
@@ -196,6 +213,14 @@ def test_defaults_weigh_nothing() -> None:
         {"job_id": "a\n"},
         {"job_id": "x" * 101},
         {"job_id": "ok", "deadline_s": 0},
+        {"job_id": "ok", "deadline_s": LONGEST_DEADLINE_S + 1},
+        {"job_id": "ok", "deadline_s": float("inf")},
+        {"job_id": "ok", "deadline_s": float("nan")},
+        {"job_id": "ok", "pages": ""},
+        {"job_id": "ok", "pages": "one"},
+        {"job_id": "ok", "pages": "0-3"},
+        {"job_id": "ok", "pages": "5-3"},
+        {"job_id": "ok", "pages": "1-5,,9"},
         {"job_id": "ok", "tier": "best"},
         {"job_id": "ok", "dealine_s": 9},
     ],
@@ -204,6 +229,24 @@ def test_defaults_weigh_nothing() -> None:
 def test_impossible_requests_are_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         DocumentRequest(source="/a.pdf", **fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"deadline_s": LONGEST_DEADLINE_S},
+        {"deadline_s": 0.5},
+        {"pages": "1-5, 9"},
+        {"pages": "7-"},
+        {"pages": None},
+    ],
+    ids=str,
+)
+def test_possible_requests_are_taken_as_they_are(fields: dict[str, Any]) -> None:
+    request = DocumentRequest(job_id="ok", source="/a.pdf", **fields)
+    assert {name: getattr(request, name) for name in fields} == fields
+    run = DocumentRun.of(request)
+    assert DocumentRun.model_validate_json(run.model_dump_json()).request() == request
 
 
 def test_names_that_everybody_relies_on() -> None:

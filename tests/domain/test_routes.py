@@ -97,6 +97,38 @@ def test_explicit_model_names_may_hold_colons() -> None:
     assert keys(explicit=("openai:ft:gpt:me",)) == ["openai:ft:gpt:me"]
 
 
+@pytest.mark.parametrize("models", [{}, {"primary": ""}])
+def test_engine_without_a_model_is_left_out_and_said(models: dict[str, str]) -> None:
+    providers = {**BOTH, "openai": ProviderPlan(models=models)}
+    chain = build_chain(request(providers=providers, tier="fast", local_ocr="never"))
+    assert [route.key for route in chain.routes] == ["anthropic:haiku"]
+    assert chain.left_out == ("openai is left out: no model is named for the tier fast",)
+
+
+def test_other_engine_without_a_model_is_left_out_and_said() -> None:
+    providers = {**BOTH, "anthropic": ProviderPlan(models={})}
+    chain = build_chain(request(providers=providers, local_ocr="never"))
+    assert [route.key for route in chain.routes] == ["openai:big", "openai:mid"]
+    assert chain.left_out == ("anthropic is left out: no model is named for the tier primary",)
+
+
+def test_missing_key_is_told_before_a_missing_model() -> None:
+    bare = without_key(ProviderPlan(models={}), "OPENAI")
+    chain = build_chain(request(providers={**BOTH, "openai": bare}, local_ocr="never"))
+    assert chain.left_out == ("openai is left out: OPENAI_API_KEY is not set",)
+
+
+@pytest.mark.xfail(strict=True, reason="without a secondary model it is said to be left out")
+@pytest.mark.parametrize(
+    ("models", "tier"), [({"fast": "t"}, "fast"), ({"secondary": "s"}, "primary")]
+)
+def test_engine_with_a_route_is_not_said_to_be_left_out(models: dict[str, str], tier: str) -> None:
+    providers = {"openai": ProviderPlan(models=models)}
+    chain = build_chain(request(providers=providers, other_engine="", tier=tier, local_ocr="never"))
+    assert len(chain.routes) == 1
+    assert chain.left_out == ()
+
+
 # --- local OCR -----------------------------------------------------------------------------
 
 
@@ -139,6 +171,21 @@ def test_local_is_the_whole_chain_when_no_vendor_can_be_called(local_ocr: str) -
 def test_local_never_and_local_not_installed() -> None:
     assert local_of(local_ocr="never") is None
     assert local_of(local_missing="not installed") is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"engine": LOCAL_PROVIDER},
+        {"other_engine": LOCAL_PROVIDER},
+        {"explicit": ("openai:y", "local:rapidocr")},
+    ],
+    ids=str,
+)
+def test_local_that_is_missing_is_left_out_and_said(fields: dict[str, Any]) -> None:
+    chain = build_chain(request(**fields, local_ocr="never", local_missing="LOCAL_OCR is never"))
+    assert all(route.provider != LOCAL_PROVIDER for route in chain.routes)
+    assert chain.left_out == ("local is left out: LOCAL_OCR is never",)
 
 
 def test_local_asked_for_by_name_is_alone() -> None:

@@ -1,7 +1,8 @@
 """Whole documents: whatever vendors do, every page ends once and the books add up."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -10,11 +11,11 @@ from hypothesis import strategies as st
 from domain.breaker import BreakerPolicy
 from domain.contracts import LOCAL_PROVIDER, Classification, Source
 from domain.dispatch import Dispatch
-from domain.errors import MEANING, FailureKind
+from domain.errors import MEANING, Code, FailureKind
 from domain.records import DEADLINE, OK
 from domain.routes import Route
 from domain.selection import DispatchPolicy
-from tests.domain.simulator import CROWDED, STOOD_DOWN, Outcome, Simulation
+from tests.domain.simulator import CROWDED, STOOD_DOWN, STORED, Outcome, Simulation
 from tests.domain.strategies import (
     KINDS,
     NOW,
@@ -27,7 +28,7 @@ from tests.domain.strategies import (
     thorough,
 )
 
-WHATS = [OK, OK, OK, CROWDED, STOOD_DOWN, *(kind.value for kind in KINDS)]
+WHATS = [OK, OK, OK, STORED, CROWDED, STOOD_DOWN, *(kind.value for kind in KINDS)]
 TRIPPING = [kind for kind in KINDS if MEANING[kind].trips and kind is not FailureKind.TIMEOUT]
 
 outcomes = st.builds(
@@ -64,6 +65,7 @@ def document(
     seconds: float = 180.0,
     breaker: BreakerPolicy | None = None,
     policy: DispatchPolicy | None = None,
+    watch: Callable[[Simulation], None] = lambda simulation: None,
 ) -> Simulation:
     books = Dispatch(
         job_id="job",
@@ -73,7 +75,7 @@ def document(
         deadline=NOW + seconds,
         vision=dict.fromkeys(range(1, pages + 1), Classification.SCANNED),
     )
-    return Simulation(books, script, NOW).run()
+    return Simulation(books, script, NOW, watch=watch).run()
 
 
 def sources(simulation: Simulation) -> dict[Source, int]:
@@ -81,9 +83,10 @@ def sources(simulation: Simulation) -> dict[Source, int]:
 
 
 @thorough
-@given(documents())
-def test_every_document_ends_with_one_record_a_page(simulation: Simulation) -> None:
-    books = simulation.run().books
+@given(documents(), st.sampled_from([1, 2, 5, 64]))
+def test_every_document_ends_with_one_record_a_page(simulation: Simulation, in_view: int) -> None:
+    with mock.patch("domain.dispatch.PAGES_IN_VIEW", in_view):
+        books = simulation.run().books
     assert books.finished
     assert sorted(books.records) == sorted(books.pages)
     assert simulation.now <= books.deadline
@@ -151,6 +154,109 @@ def test_vendors_that_always_fail_cost_no_waiting(kind: FailureKind) -> None:
     if MEANING[kind].trips:
         assert simulation.now - NOW <= 2.0
         assert sum(simulation.calls.values()) <= 4
+
+
+@pytest.mark.parametrize("mode", ["fail_fast", "hold"])
+@pytest.mark.parametrize("kind", [FailureKind.SERVER, FailureKind.CONNECT, FailureKind.AUTH])
+def test_more_pages_than_one_look_sees_cost_no_waiting_either(kind: FailureKind, mode: str) -> None:
+    routes = [Route(provider=name, model="m") for name in "ab"]
+    bad = [Outcome(kind.value, 0.5)]
+    simulation = document(
+        routes,
+        200,
+        {0: bad, 1: bad},
+        breaker=BreakerPolicy(base_backoff_s=500, max_backoff_s=500),
+        policy=DispatchPolicy(mode=mode),  # type: ignore[arg-type]
+    )
+    assert sources(simulation) == {Source.MUPDF_FALLBACK: 200}
+    assert simulation.now - NOW <= 2.0
+    assert sum(simulation.calls.values()) <= 4
+    assert len(simulation.selections) <= 10
+
+
+@pytest.mark.parametrize("pages", [64, 65, 100, 1000])
+def test_without_routes_every_page_falls_back_at_once(pages: int) -> None:
+    simulation = document([], pages, {})
+    assert sources(simulation) == {Source.MUPDF_FALLBACK: pages}
+    assert simulation.now == NOW
+    assert not simulation.timed_out
+    assert len(simulation.selections) == -(-pages // 64)
+
+
+def test_deferred_pages_do_not_hide_those_behind_them() -> None:
+    """80 of 150 pages wait for their next round: the other 70 are read in the meantime."""
+    ended_at: dict[int, float] = {}
+
+    def watch(simulation: Simulation) -> None:
+        for page in simulation.books.records:
+            ended_at.setdefault(page, simulation.now - NOW)
+
+    cut_off = [Outcome("OUTPUT", 0.5)] * 80
+    simulation = document(
+        [Route(provider="a", model="m", limit=4)],
+        150,
+        {0: [*cut_off, *[Outcome(OK, 0.5)] * 999]},
+        seconds=600.0,
+        policy=DispatchPolicy(mode="hold", base_delay_s=60.0, jitter_max_s=0.0),
+        watch=watch,
+    )
+    assert sources(simulation) == {Source.AI: 150}
+    assert sum(1 for moment in ended_at.values() if moment < 30) == 70
+    assert max(ended_at.values()) < 90
+
+
+@pytest.mark.xfail(strict=True, reason="64 pages that wait for one route fill the view")
+@pytest.mark.parametrize(
+    ("mode", "first"),
+    [("hold", Outcome("RATE", 0.25, 150.0)), ("fail_fast", Outcome(OK, 20.0))],
+    ids=["a route that rests", "a route that is slow"],
+)
+def test_pages_that_wait_for_one_route_do_not_hide_those_for_another(
+    mode: str, first: Outcome
+) -> None:
+    """Route b cuts 70 pages off, which now wait for a; the other 50 are b's, and b is idle."""
+    routes = [Route(provider="a", model="m", limit=1), Route(provider="b", model="m", limit=4)]
+    cut_off = [Outcome("OUTPUT", 0.25)] * 70
+    read_by_b: set[int] = set()
+
+    def watch(simulation: Simulation) -> None:
+        if simulation.now < NOW + 60:
+            records = simulation.books.records.items()
+            read_by_b.update(page for page, record in records if record.read_by == 1)
+
+    document(
+        routes,
+        120,
+        {0: [first, *[first._replace(what=OK)] * 999], 1: [*cut_off, *[Outcome(OK, 0.25)] * 999]},
+        policy=DispatchPolicy(mode=mode),  # type: ignore[arg-type]
+        watch=watch,
+    )
+    assert len(read_by_b) >= 48
+
+
+def test_rounds_without_a_pause_come_to_an_end() -> None:
+    simulation = document(
+        [Route(provider="a", model="m")],
+        100,
+        {0: [Outcome("OUTPUT", 0.25)]},
+        seconds=600.0,
+        policy=DispatchPolicy(mode="hold", base_delay_s=0.0, jitter_max_s=0.0),
+    )
+    assert sources(simulation) == {Source.MUPDF_FALLBACK: 100}
+    assert simulation.calls[0] == 300
+
+
+def test_failing_store_ends_pages_and_blames_nobody() -> None:
+    routes = [Route(provider=name, model="m") for name in "ab"]
+    script = {0: [Outcome("STORAGE", 0.5), Outcome(OK, 0.5)], 1: [Outcome(OK, 0.5)]}
+    simulation = document(routes, 8, script)
+    lost = [r for r in simulation.books.records.values() if r.source.degraded]
+    assert lost
+    for record in lost:
+        assert record.error is not None
+        assert (record.error.code, record.error.error_type) == (Code.IO_ERROR, "retryable")
+        assert len(record.attempts) == 1
+    assert all(b.failures == 0 for b in simulation.books.health.breakers.values())
 
 
 def test_vendors_that_hang_cost_no_more_than_the_deadline() -> None:

@@ -174,3 +174,35 @@ def test_vendor_calls_are_aborted_at_the_deadline(tool: Tool, vendor: StandIn, m
     vendor.behave(vendor_hangs())
     tool.process(mixed, "--deadline", "2s")
     assert all(call.aborted or call.ended for call in vendor.calls())
+
+
+def test_held_pages_wait_for_a_vendor_that_recovers(
+    tool: Tool, vendor: StandIn, mixed: Path
+) -> None:
+    vendor.behave(vendor_fails(503), first=8)
+    ran = tool.process(mixed, "--deadline", "60s", DISPATCH_MODE="hold", BREAKER_BASE_BACKOFF="2s")
+    assert ran.sources() == {"mupdf": 4, "ai": 8}
+    assert len(vendor.calls()) == 8 + 8, "it was down, and then read every page"
+
+
+def test_held_pages_fall_back_when_the_deadline_leaves_no_time(
+    tool: Tool, vendor: StandIn, mixed: Path
+) -> None:
+    vendor.behave(vendor_fails(503))
+    ran = tool.process(mixed, "--deadline", "20s", DISPATCH_MODE="hold")
+    assert ran.sources() == {"mupdf": 4, "mupdf_fallback": 8}
+    assert ran.json["metadata"]["timeout_occurred"] is False, "it did not wait in vain"
+
+
+def test_window_of_calls_forgives_single_failures(tool: Tool, vendor: StandIn, forty: Path) -> None:
+    vendor.behave(vendor_fails(503), model=PRIMARY, first=3)
+    ran = tool.process(forty, BREAKER_TRIP="window", WHEN_BUSY="wait", CIRCUIT_WINDOW="10")
+    assert ran.sources() == {"ai": 40}
+    assert ran.models()[PRIMARY] == 37, "three pages went on, the rest stayed"
+
+
+def test_window_of_calls_opens_on_its_share(tool: Tool, vendor: StandIn, forty: Path) -> None:
+    vendor.behave(vendor_fails(503), model=PRIMARY)
+    ran = tool.process(forty, BREAKER_TRIP="window", WHEN_BUSY="wait", CIRCUIT_WINDOW="10")
+    assert ran.sources() == {"ai": 40}
+    assert 5 <= len(vendor.calls(PRIMARY)) <= 5 + 2 * SLOTS

@@ -1,0 +1,77 @@
+"""One page that needs vision, from its survey to its end."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from domain.carrying import CarriedPage
+from domain.contracts import AttemptNote, Classification, PageError, PageRecord
+from domain.selection import PageView
+
+
+@dataclass
+class Page:
+    """One page that needs vision, until it is done."""
+
+    page: int
+    classification: Classification
+    barred: list[int] = field(default_factory=list)
+    barred_for_good: list[int] = field(default_factory=list)
+    round: int = 0
+    not_before: float = 0.0
+    attempts: list[AttemptNote] = field(default_factory=list)
+    error: PageError | None = None
+    take: int = 0
+    # A good reading that stands if the page cannot be read again.
+    earlier: PageRecord | None = None
+
+    @classmethod
+    def from_carried(cls, carried: CarriedPage, classification: Classification) -> "Page":
+        return cls(
+            page=carried.page,
+            classification=classification,
+            barred=list(carried.barred),
+            barred_for_good=list(carried.barred_for_good),
+            round=carried.round,
+            not_before=carried.not_before,
+            attempts=list(carried.attempts),
+            error=carried.error,
+            take=carried.take,
+            earlier=carried.earlier,
+        )
+
+    def carried(self) -> CarriedPage:
+        return CarriedPage(
+            page=self.page,
+            barred=tuple(self.barred),
+            barred_for_good=tuple(self.barred_for_good),
+            round=self.round,
+            not_before=self.not_before,
+            attempts=tuple(self.attempts),
+            error=self.error,
+            take=self.take,
+            earlier=self.earlier,
+        )
+
+    def view(self) -> PageView:
+        """What the selection needs to know."""
+        return PageView(
+            page=self.page,
+            classification=self.classification,
+            barred=tuple(self.barred),
+            barred_for_good=tuple(self.barred_for_good),
+            round=self.round,
+            not_before=self.not_before,
+        )
+
+    def bar(self, routes: Iterable[int], *, for_good: bool) -> None:
+        """Never try these again; or, if not for good, not in this round."""
+        for route in routes:
+            if route not in self.barred:
+                self.barred.append(route)
+            if for_good and route not in self.barred_for_good:
+                self.barred_for_good.append(route)
+
+    def take_another_round(self, not_before: float) -> None:
+        self.round += 1
+        self.not_before = not_before
+        self.barred = list(self.barred_for_good)

@@ -1,0 +1,179 @@
+"""Reading pages of a finished document again: which, and what the new run takes over."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.contracts import (
+    Attempt,
+    AttemptNote,
+    Classification,
+    DocumentReport,
+    PageError,
+    PageRecord,
+    PageResult,
+    ResultMetadata,
+    Source,
+    SourceReceipt,
+)
+from domain.errors import Code, JobError
+from domain.records import OK, tell_attempts
+from domain.retrying import (
+    forbidden,
+    nothing_to_retry,
+    pages_to_retry,
+    renumbered,
+    take_over,
+    too_late_to_retry,
+)
+from tests.domain.strategies import quick
+
+ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
+RECEIPT = SourceReceipt(sha256="0" * 64, bytes=9, page_count=5)
+
+
+def page(number: int, source: Source, *attempts: Attempt, take: int = 0) -> PageResult:
+    read = source in (Source.AI, Source.OCR)
+    return PageResult(
+        page=number,
+        classification=Classification.SCANNED,
+        reason="it is a scan",
+        source=source,
+        attempts=attempts,
+        error=ERROR if source.degraded else None,
+        answer=f"answers/{number}.json" if read else None,
+        take=take,
+    )
+
+
+def report(*pages: PageResult, version: int = 1) -> DocumentReport:
+    return DocumentReport(
+        job_id="job",
+        message="Completed",
+        source="a.pdf",
+        sha256="0" * 64,
+        page_count=5,
+        started_at="2030-01-01T00:00:00+00:00",
+        completed_at="2030-01-01T00:00:09+00:00",
+        version=version,
+        metadata=ResultMetadata(
+            total_pages=len(pages),
+            ai_pages=0,
+            text_only_pages=len(pages),
+            pages_done=len(pages),
+            pages_failed=0,
+            ai_pages_succeeded=0,
+            ocr_pages=0,
+            mupdf_fallback_count=0,
+            timeout_occurred=False,
+            missing_pages=0,
+            result_text_len=0,
+        ),
+        pages=pages,
+    )
+
+
+READ = Attempt(route="b:m", outcome=OK, milliseconds=7)
+FAILED = Attempt(route="a:m", outcome="SERVER", code=Code.GW_5XX, milliseconds=5)
+WHOLE = report(
+    page(1, Source.MUPDF),
+    page(2, Source.AI, FAILED, READ, take=2),
+    page(3, Source.MUPDF_FALLBACK, FAILED),
+    page(5, Source.MUPDF_TIMEOUT_FALLBACK),
+    version=4,
+)
+
+# --- which pages ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "pages"),
+    [
+        (None, (3, 5)),
+        ("1", (1,)),
+        ("2,1,2", (1, 2)),
+        ("4", ()),
+        ("9-", ()),
+        ("3-", (3, 5)),
+        ("1-99", (1, 2, 3, 5)),
+    ],
+)
+def test_named_pages_that_exist_or_all_degraded(spec: str | None, pages: tuple[int, ...]) -> None:
+    assert pages_to_retry(spec, {page.page: page.source for page in WHOLE.pages}) == pages
+
+
+def test_nothing_is_there_to_retry() -> None:
+    assert pages_to_retry(None, {}) == ()
+    assert pages_to_retry("1-", {}) == ()
+    assert pages_to_retry(None, {1: Source.AI, 2: Source.OCR, 3: Source.MUPDF}) == ()
+
+
+def test_spec_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a page"):
+        pages_to_retry("one", {1: Source.AI})
+
+
+@quick
+@given(st.dictionaries(st.integers(1, 30), st.sampled_from(Source), max_size=20))
+def test_pages_come_in_order_and_exist(sources: dict[int, Source]) -> None:
+    assert pages_to_retry("1-", sources) == tuple(sorted(sources))
+    degraded = pages_to_retry(None, sources)
+    assert degraded == tuple(sorted(n for n in sources if "fallback" in sources[n].value))
+
+
+# --- what is taken over --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", [None, "2", "1,3", "1-5"])
+def test_every_page_is_taken_over_or_read_again(spec: str | None) -> None:
+    previous = take_over(WHOLE, spec, RECEIPT)
+    wanted = pages_to_retry(spec, {page.page: page.source for page in WHOLE.pages})
+    assert tuple(record.page for record in previous.again) == wanted
+    everything = sorted((*previous.records, *previous.again), key=lambda record: record.page)
+    assert [record.page for record in everything] == [1, 2, 3, 5]
+    assert (previous.source, previous.version) == (RECEIPT, 4)
+    for record, told in zip(everything, WHOLE.pages, strict=True):
+        assert (record.source, record.error) == (told.source, told.error)
+        assert (record.take, record.answer) == (told.take, told.answer)
+        assert tell_attempts(record.attempts, previous.routes) == told.attempts
+
+
+def test_routes_are_named_once() -> None:
+    assert take_over(WHOLE, "1", RECEIPT).routes == ("a:m", "b:m")
+
+
+def test_retry_of_nothing_is_an_error_that_says_so() -> None:
+    for whole, spec in ((WHOLE, "4"), (report(page(1, Source.AI, READ)), None)):
+        with pytest.raises(JobError) as caught:
+            take_over(whole, spec, RECEIPT)
+        assert caught.value.info == nothing_to_retry("job").info
+        assert "'job'" in caught.value.info.message
+
+
+def test_result_of_an_older_quire_has_no_takes() -> None:
+    told = page(1, Source.AI, READ).model_dump(mode="json")
+    del told["take"]
+    assert PageResult.model_validate(told).take == 0
+
+
+def test_routes_of_the_past_stand_behind_the_chain() -> None:
+    notes = (AttemptNote(0, "RATE", 3), AttemptNote(1, OK, 4))
+    record = PageRecord(page=2, attempts=notes, take=1, answer="answers/x.json")
+    (moved,) = renumbered([record], 3)
+    assert [(note.route, note.outcome, note.milliseconds) for note in moved.attempts] == [
+        (3, "RATE", 3),
+        (4, OK, 4),
+    ]
+    assert moved.read_by == 4
+    assert moved.model_copy(update={"attempts": notes}) == record
+    assert renumbered([record], 0) == (record,)
+    assert renumbered([], 3) == ()
+    chain, past = ("x:1", "x:2", "x:3"), ("a:m", "b:m")
+    assert tell_attempts(moved.attempts, chain + past) == tell_attempts(notes, past)
+
+
+def test_refusals_have_codes_of_their_own() -> None:
+    infos = [refusal("job").info for refusal in (forbidden, too_late_to_retry, nothing_to_retry)]
+    assert [info.code for info in infos] == [Code.FORBIDDEN, Code.NOT_READY, Code.NOT_READY]
+    assert len({info.reason for info in infos}) == 3
+    assert [info.error_type for info in infos] == ["terminal", "retryable", "terminal"]

@@ -1,0 +1,127 @@
+"""Processes die at any moment: the document finishes, complete, and nothing is bought twice."""
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from client import connect
+from domain.contracts import workflow_id
+from settings import Settings
+from tests import pdfs
+from tests.cluster import Cluster, children_of, kill
+from tests.tool import Ran, Tool
+from tests.vendor.behaviours import vendor_answers_late
+from tests.vendor.standin import StandIn
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    # A suggestion to continue as new that comes soon makes short documents behave like long ones.
+    config = {"limit.historyCount.suggestContinueAsNew": "150"}
+    with Cluster(tmp_path / "cluster", config) as running:
+        yield running
+
+
+def begin(tool: Tool, cluster: Cluster, source: Path, *arguments: str) -> subprocess.Popen[str]:
+    return tool.start(
+        "process",
+        source,
+        "--json",
+        "--deadline",
+        "2m",
+        *arguments,
+        TEMPORAL_ADDRESS=cluster.address,
+    )
+
+
+def end(process: subprocess.Popen[str]) -> Ran:
+    out, err = process.communicate(timeout=150)
+    assert process.returncode == 0, err
+    return Ran(process.returncode, out, err, 0.0)
+
+
+def bought_twice(vendor: StandIn) -> list[str]:
+    """Pages that were asked about again after an answer to them had come."""
+    answered = Counter(
+        call.user.split(".")[0]
+        for call in vendor.calls()
+        if call.status == 200 and not call.aborted
+    )
+    return [page for page, count in answered.items() if count > 1]
+
+
+def test_document_survives_its_worker(
+    tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path
+) -> None:
+    vendor.behave(vendor_answers_late(0.3))
+    first = cluster.start_worker(tool)
+    process = begin(tool, cluster, forty)
+    vendor.wait_for_calls(15, timeout=60)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    cluster.start_worker(tool)
+    ran = end(process)
+    assert ran.sources() == {"ai": 40}
+    # Six calls at most were in flight and unrecorded; everything stored stays stored.
+    assert len(vendor.calls()) <= 40 + 6
+
+
+def test_deploy_fails_no_page(tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path) -> None:
+    vendor.behave(vendor_answers_late(0.5))
+    old = cluster.start_worker(tool)
+    process = begin(tool, cluster, forty)
+    vendor.wait_for_calls(8, timeout=60)
+    cluster.start_worker(tool)
+    old.send_signal(signal.SIGTERM)
+    assert old.wait(timeout=60) == 0
+    ran = end(process)
+    assert ran.sources() == {"ai": 40}
+    assert bought_twice(vendor) == []
+    assert len(vendor.calls()) == 40, "what was in flight was finished"
+
+
+def test_document_survives_server_and_children(
+    tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path
+) -> None:
+    vendor.behave(vendor_answers_late(0.3))
+    worker = cluster.start_worker(tool)
+    process = begin(tool, cluster, forty)
+    vendor.wait_for_calls(10, timeout=60)
+    for child in children_of(worker.pid):
+        kill(child)
+    cluster.kill_server()
+    time.sleep(0.5)
+    cluster.start_server()
+    ran = end(process)
+    assert ran.sources() == {"ai": 40}
+    assert bought_twice(vendor) == []
+
+
+async def test_long_document_continues_as_new(
+    tool: Tool, vendor: StandIn, cluster: Cluster, tmp_path: Path
+) -> None:
+    vendor.behave(vendor_answers_late(0.05))
+    cluster.start_worker(tool)
+    long = pdfs.mixed_pdf(tmp_path / "long.pdf", 10, 120)
+    process = begin(tool, cluster, long, "--job-id", "long")
+    vendor.wait_for_calls(90, timeout=90)
+    status = tool.run("status", "long", "--json", TEMPORAL_ADDRESS=cluster.address).json
+    assert status["total_items"] == 130
+    assert status["completed_items"] >= 10 + 60, "what earlier runs did is remembered"
+    ran = end(process)
+    assert ran.sources() == {"mupdf": 10, "ai": 120}
+    assert len(vendor.calls()) == 120
+    client = await connect(Settings(), cluster.address)
+    runs = [
+        execution
+        async for execution in client.list_workflows(f"WorkflowId = '{workflow_id('long')}'")
+    ]
+    assert len(runs) > 1
+    started = json.loads(ran.out)["started_at"]
+    assert started < max(run.start_time for run in runs).isoformat()

@@ -1,0 +1,122 @@
+"""Records a history of every kind of run: `python -m tests.replay.record`.
+
+Only needed when a new kind is added. Histories that are there are never recorded again: they
+stand for documents that are under way somewhere while the code changes.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from client import connect
+from domain.contracts import workflow_id
+from settings import Settings
+from tests import pdfs
+from tests.cluster import Cluster
+from tests.tool import Ran, Tool
+from tests.vendor.behaviours import (
+    vendor_answers,
+    vendor_answers_late,
+    vendor_fails,
+    vendor_hangs,
+    vendor_rate_limits,
+    vendor_refuses_key,
+)
+from tests.vendor.standin import StandIn
+
+HISTORIES = Path(__file__).with_name("histories")
+Scene = Callable[[StandIn, Callable[..., Ran], Path], None]
+
+
+def healthy(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_answers_late(0.05))
+    run("process", pdf)
+
+
+def failover(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_rate_limits(), model="gpt-6.1-sol")
+    vendor.behave(vendor_refuses_key(), api="openai", marker="page 6 of")
+    run("process", pdf)
+
+
+def every_vendor_down(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_fails(503))
+    run("process", pdf)
+
+
+def held_until_well(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_fails(503), until_s=4)
+    run("process", pdf)
+
+
+def deadline(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_hangs())
+    vendor.behave(vendor_answers(), first=2)
+    run("process", pdf, "--deadline", "3s")
+
+
+def retried(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_fails(503))
+    run("process", pdf)
+    vendor.reset()
+    run("retry", "retried")
+
+
+def refused(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    run("process", pdfs.locked_pdf(pdf.with_name("locked.pdf"), "secret"))
+
+
+def continued(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_answers_late(0.05))
+    run("process", pdfs.mixed_pdf(pdf.with_name("long.pdf"), 2, 30))
+
+
+SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
+    scene.__name__: (scene, settings)
+    for scene, settings in [
+        (healthy, {}),
+        (failover, {}),
+        (every_vendor_down, {}),
+        (held_until_well, {"DISPATCH_MODE": "hold", "BREAKER_BASE_BACKOFF": "1s"}),
+        (deadline, {}),
+        (retried, {}),
+        (refused, {}),
+        (continued, {}),
+    ]
+}
+
+
+async def record(name: str, folder: Path) -> None:
+    """Play one scene and write down the history of each of its runs."""
+    scene, settings = SCENES[name]
+    config = {"limit.historyCount.suggestContinueAsNew": "70"} if name == "continued" else {}
+    with StandIn() as vendor, Cluster(folder / name, config) as cluster:
+        tool = Tool(folder / name / "state", vendor, **settings)
+        cluster.start_worker(tool)
+
+        def run(command: str, subject: object, *more: str) -> Ran:
+            job = ("--job-id", name) if command == "process" else ()
+            return tool.run(command, subject, *job, *more, TEMPORAL_ADDRESS=cluster.address)
+
+        scene(vendor, run, pdfs.mixed_pdf(folder / f"{name}.pdf", 2, 6))
+        client = await connect(Settings(), cluster.address)
+        query = f"WorkflowId = '{workflow_id(name)}'"
+        runs = [execution async for execution in client.list_workflows(query)]
+        for number, execution in enumerate(sorted(runs, key=lambda run: run.start_time)):
+            handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
+            history = json.loads((await handle.fetch_history()).to_json())
+            target = HISTORIES / f"{name}-{number}.json"
+            target.write_text(json.dumps(history, separators=(",", ":")) + "\n")
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in SCENES:
+            if not list(HISTORIES.glob(f"{name}-*.json")):
+                await record(name, Path(folder))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
