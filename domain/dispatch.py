@@ -5,6 +5,7 @@ with the records of finished pages. It holds no clock and never waits.
 """
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ from domain.selection import (
 from domain.waiting import Page
 
 # A selection looks at the pages that could start now and a few more; the rest can wait unseen.
-PAGES_IN_VIEW = 64
+PAGES_IN_VIEW = 64  # of each sort
 # How long a route that other documents keep full is left alone, doubling while it stays so.
 CROWDED_FOR_S = 2.0
 CROWDED_AT_MOST_S = 60.0
@@ -129,10 +130,19 @@ class Dispatch:
         return False
 
     def _in_view(self, now: float) -> list[Page]:
-        """The first pages that may start now, and the one that may start next."""
-        waiting = [self.pages[number] for number in self.waiting]
-        ready = [page for page in waiting if page.not_before <= now][:PAGES_IN_VIEW]
-        later = [page for page in waiting if page.not_before > now]
+        """The first pages of each sort that may start now, and the one that may start next.
+
+        A sort is what a page may try: pages that wait for one route must not hide others.
+        """
+        seen: Counter[tuple[object, ...]] = Counter()
+        ready, later = list[Page](), list[Page]()
+        for page in (self.pages[number] for number in self.waiting):
+            sort = (page.classification, *sorted(page.barred))
+            if page.not_before > now:
+                later.append(page)
+            elif seen[sort] < PAGES_IN_VIEW:
+                ready.append(page)
+                seen[sort] += 1
         return ready + sorted(later, key=lambda page: (page.not_before, page.page))[:1]
 
     def snapshot(self, now: float) -> Snapshot:

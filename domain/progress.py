@@ -84,8 +84,10 @@ class DocumentProgress:
         every = carried.plan.every_page
         needy = {n for n, c in self.classes.items() if (every or c in _VISION) and not text_only}
         again = {record.page: record for record in carried.again}
-        self.vision = tuple(sorted({*needy, *carried.also_vision, *again} & {*self.chosen}))
         taken_over = {record.page: record for record in carried.records}
+        read = {n for n, record in taken_over.items() if record.source is not Source.MUPDF}
+        wanted = {*needy, *carried.also_vision, *again, *read}
+        self.vision = tuple(sorted(wanted & {*self.chosen}))
         for number in self.chosen:
             if number in taken_over:
                 self.settled[number] = taken_over[number]

@@ -67,7 +67,7 @@ def neighbour_context(page: int, neighbours: Mapping[int, str], max_bytes: int) 
 
 
 def _size(texts: Mapping[int, str]) -> Callable[[int], tuple[int, int]]:
-    return lambda number: (len(texts[number]), number)
+    return lambda number: (len(texts[number].strip().encode()), number)
 
 
 def _clip(text: str, max_bytes: int, *, keep_end: bool) -> str:

@@ -85,7 +85,9 @@ def build_chain(request: ChainRequest) -> Chain:
         if route not in routes:
             routes.append(route)
     routes.extend(_local(request, have_routes=routes))
-    return Chain(routes=tuple(routes), left_out=tuple(left_out[name] for name in sorted(left_out)))
+    serving = {route.provider for route in routes}
+    said = tuple(left_out[name] for name in sorted(left_out) if name not in serving)
+    return Chain(routes=tuple(routes), left_out=said)
 
 
 def _wanted(request: ChainRequest) -> Sequence[tuple[str, str]]:

@@ -384,7 +384,6 @@ def test_finished_job_keeps_a_good_page_that_cannot_be_read_again() -> None:
     assert going_on.records() == (before,)
 
 
-@pytest.mark.xfail(strict=True, reason="its class says text, so it is neither counted nor carried")
 def test_text_page_that_an_earlier_run_had_read_stays_read() -> None:
     """Retry page 1 of a finished job, then page 2: page 1 was read by a model and stays so."""
     read = PageRecord(page=1, attempts=(AttemptNote(1, OK),), answer="answers/x.json")

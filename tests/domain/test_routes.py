@@ -118,7 +118,6 @@ def test_missing_key_is_told_before_a_missing_model() -> None:
     assert chain.left_out == ("openai is left out: OPENAI_API_KEY is not set",)
 
 
-@pytest.mark.xfail(strict=True, reason="without a secondary model it is said to be left out")
 @pytest.mark.parametrize(
     ("models", "tier"), [({"fast": "t"}, "fast"), ({"secondary": "s"}, "primary")]
 )

@@ -205,7 +205,6 @@ def test_deferred_pages_do_not_hide_those_behind_them() -> None:
     assert max(ended_at.values()) < 90
 
 
-@pytest.mark.xfail(strict=True, reason="64 pages that wait for one route fill the view")
 @pytest.mark.parametrize(
     ("mode", "first"),
     [("hold", Outcome("RATE", 0.25, 150.0)), ("fail_fast", Outcome(OK, 20.0))],
