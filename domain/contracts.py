@@ -161,6 +161,11 @@ class DocumentRequest(Wire):
     deadline_s: float | None = Field(default=None, gt=0)
     pages: str | None = None
     force: bool = False
+    # Sealed by the client: a password never leaves it in clear.
+    sealed_password: str | None = None
+
+
+SourceKind = Literal["pdf", "images"]
 
 
 class SourceReceipt(Wire):
@@ -169,6 +174,7 @@ class SourceReceipt(Wire):
     sha256: str
     bytes: int
     page_count: int
+    kind: SourceKind = "pdf"
 
 
 class SurveyRequest(Wire):
@@ -177,6 +183,8 @@ class SurveyRequest(Wire):
     job_id: str
     sha256: str
     page_count: int
+    kind: SourceKind = "pdf"
+    sealed_password: str | None = None
 
 
 class SurveyReceipt(Wire):
@@ -196,6 +204,8 @@ class Brief(Wire):
     routes: tuple[tuple[str, str], ...]
     # False while breakers count failures over a window: one failure then means little.
     stand_down: bool = True
+    kind: SourceKind = "pdf"
+    sealed_password: str | None = None
 
 
 class AttemptRequest(Lean):
@@ -262,7 +272,8 @@ class PageRecord(Lean):
     @property
     def read_by(self) -> int | None:
         """The route that read the page, by its place in the chain."""
-        return self.attempts[-1].route if self.source in (Source.AI, Source.OCR) else None
+        read = self.source in (Source.AI, Source.OCR) and self.attempts
+        return self.attempts[-1].route if read else None
 
 
 class PageResult(Wire):
@@ -317,6 +328,9 @@ class DocumentResult(Wire):
     user_id: str = ""
     started_at: str
     completed_at: str
+    # Taken from an earlier run on the same bytes with the same options; what it says of calls
+    # and costs is that run's.
+    cached: bool = False
     metadata: ResultMetadata
 
 
@@ -342,6 +356,37 @@ class FinalizeRequest(Wire):
     warnings: tuple[str, ...] = ()
     started_at: str
     completed_at: str
+    # The source as it was given: it decides where the result goes.
+    origin: str = ""
+    # Under which name the result may be found again; empty when it may not.
+    finished: str = ""
+
+
+class StoredResult(Wire):
+    """A complete result, kept for whoever brings the same bytes and options again."""
+
+    report: DocumentReport
+    text_sha256: str
+
+
+class ReuseRequest(Wire):
+    """Look for a stored result, and make it this job's."""
+
+    job_id: str
+    source: str
+    origin: str
+    sha256: str
+    finished: str
+    user_id: str
+    started_at: str
+
+
+class ReuseReceipt(Wire):
+    """The stored result as this job's: one letter of classification and one record a page."""
+
+    result: DocumentResult
+    classes: str
+    records: tuple[PageRecord, ...]
 
 
 class ProgressDetail(Wire):

@@ -13,6 +13,7 @@ from domain.contracts import (
     PageRecord,
     PageStatus,
     ProgressDetail,
+    ReuseReceipt,
     Source,
 )
 from domain.dispatch import Dispatch
@@ -73,6 +74,12 @@ class DocumentProgress:
             deadline=self.deadline or 0.0,
             vision=vision,
         )
+
+    def reused(self, receipt: ReuseReceipt) -> None:
+        """Every page is settled by a stored result."""
+        letters = zip(self.chosen, receipt.classes, strict=True)
+        self.classes = {number: Classification.from_letter(letter) for number, letter in letters}
+        self.settled = {record.page: record for record in receipt.records}
 
     def touched(self, number: int, now: float) -> None:
         """Something happened to this page."""

@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.ingest import IngestSource
     from activities.plan import PlanDocument
     from activities.recognize import RecognizePage
+    from activities.reuse import ReuseResult
     from activities.select import select_routes
     from activities.survey import SurveyDocument
     from domain.contracts import (
@@ -29,13 +30,15 @@ with workflow.unsafe.imports_passed_through():
         FinalizeRequest,
         PageRange,
         PageStatus,
+        ReuseReceipt,
+        ReuseRequest,
         SourceReceipt,
         SurveyRequest,
         route_queue,
     )
     from domain.dispatch import Flight
     from domain.errors import Code, ErrorInfo
-    from domain.keys import reading_id
+    from domain.keys import finished_id, reading_id
     from domain.plan import DocumentPlan
     from domain.progress import DocumentProgress
     from domain.selection import Assignment
@@ -84,6 +87,11 @@ class DocumentWorkflow:
             raise self._fail(_too_late())
         if not self._progress.choose_pages(request.pages, source.page_count):
             raise self._fail(_no_such_page(request.pages or "", source.page_count))
+        if not request.force:
+            reused = await self._reuse(request, plan, source)
+            if reused is not None:
+                self._progress.reused(reused)
+                return self._done(reused.result)
         await self._survey(request, plan, source)
         if self._progress.vision_pages and self._progress.dispatch is not None:
             await self._dispatch(plan, await self._brief(plan, source))
@@ -104,6 +112,29 @@ class DocumentWorkflow:
             summary="fetch, check and store the document",
         )
 
+    async def _reuse(
+        self, request: DocumentRequest, plan: DocumentPlan, source: SourceReceipt
+    ) -> ReuseReceipt | None:
+        return await workflow.execute_activity_method(
+            ReuseResult.reuse_result,
+            ReuseRequest(
+                job_id=request.job_id,
+                source=request.source_name or request.source,
+                origin=request.source,
+                sha256=source.sha256,
+                finished=self._finished(request, plan),
+                user_id=request.user_id,
+                started_at=workflow.info().start_time.isoformat(),
+            ),
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            summary="is there a stored result?",
+        )
+
+    def _finished(self, request: DocumentRequest, plan: DocumentPlan) -> str:
+        return finished_id(plan, self._progress.chosen, text_only=request.text_only)
+
     async def _survey(
         self, request: DocumentRequest, plan: DocumentPlan, source: SourceReceipt
     ) -> None:
@@ -112,7 +143,11 @@ class DocumentWorkflow:
             workflow.execute_activity_method(
                 SurveyDocument.survey_document,
                 SurveyRequest(
-                    job_id=request.job_id, sha256=source.sha256, page_count=source.page_count
+                    job_id=request.job_id,
+                    sha256=source.sha256,
+                    page_count=source.page_count,
+                    kind=source.kind,
+                    sealed_password=request.sealed_password,
                 ),
                 task_queue=DOCUMENTS_QUEUE,
                 start_to_close_timeout=options.DOCUMENT_STEP,
@@ -137,9 +172,11 @@ class DocumentWorkflow:
                 reading=plan.reading,
                 routes=tuple((route.provider, route.model) for route in plan.chain.routes),
                 stand_down=plan.breaker.trip == "first",
+                kind=source.kind,
+                sealed_password=self._request.sealed_password,
             ),
             start_to_close_timeout=options.LOCAL,
-            retry_policy=options.QUICK,
+            retry_policy=options.STEADY,
         )
 
     async def _finalize(
@@ -161,12 +198,17 @@ class DocumentWorkflow:
                 warnings=self._progress.warnings,
                 started_at=workflow.info().start_time.isoformat(),
                 completed_at=workflow.now().isoformat(),
+                origin=request.source,
+                finished=self._finished(request, plan),
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=options.STEADY,
             summary="merge the pages",
         )
+        return self._done(result)
+
+    def _done(self, result: DocumentResult) -> DocumentResult:
         self._progress.completed(workflow.now().timestamp())
         meta = result.metadata
         workflow.upsert_search_attributes(
