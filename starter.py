@@ -159,6 +159,25 @@ def list_(
 
 
 @app.command()
+def clean(
+    older_than: Annotated[str, typer.Option(help="Not used for this long: 30d, 12h.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be removed.")
+    ] = False,
+    results: Annotated[
+        bool, typer.Option("--results", help="Results too: text.txt and result.json of old jobs.")
+    ] = False,
+    as_json: AsJson = False,
+) -> Exit:
+    """Remove old documents and answers from the store."""
+    from console.cleaning import Cleaning, clean
+
+    seconds = _seconds(older_than, "--older-than") or 0.0
+    wanted = Cleaning(older_than_s=seconds, dry_run=dry_run, results=results)
+    return _run(clean(_settings(), wanted, as_json=as_json))
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> Exit:
     """Check Temporal, store, engines and settings, and say what to do about what fails."""
     from console.looking import show_doctor
@@ -209,11 +228,11 @@ def _read_password(path: Path) -> str:
     return text.split("\n", 1)[0].removesuffix("\r")
 
 
-def _seconds(text: str | None) -> float | None:
+def _seconds(text: str | None, option: str = "--deadline") -> float | None:
     try:
         return None if text is None else parse_duration(text)
     except ValueError as error:
-        raise UsageError(f"--deadline {text!r} is not {error}.") from None
+        raise UsageError(f"{option} {text!r} is not {error}.") from None
 
 
 def _pages(spec: str | None) -> str | None:
