@@ -6,7 +6,7 @@ read by the same parts on one machine and on many.
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -16,10 +16,11 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.finalize import FinalizeDocument
-from activities.ingest import STORED, IngestSource, check_file, hash_file
+from activities.ingest import IngestSource
 from activities.plan import PlanDocument
 from activities.previous import LoadPrevious
 from activities.recognize import RecognizePage
+from activities.reuse import ReuseResult
 from activities.select import select_routes
 from activities.survey import SurveyDocument
 from documents.reader import Documents
@@ -27,13 +28,19 @@ from domain.contracts import DOCUMENTS_QUEUE, LOCAL_PROVIDER, WORKFLOW_QUEUE, ro
 from domain.keys import source_key
 from domain.plan import PlanDefaults
 from domain.routes import LOCAL_MODEL
+from domain.sources import STORED
 from providers.anthropic import AnthropicProvider
 from providers.local_ocr import LocalOcrProvider
 from providers.openai import OpenAIProvider
 from providers.protocol import Provider
 from providers.vendor import VendorProvider
-from settings import Settings, missing
-from storage.folder import FolderStore
+from settings import Settings, missing, open_keys
+from sources.fetch import Sources, is_remote
+from sources.files import hash_file, page_images, store_images
+from sources.sniff import check_file
+from sources.web import name_in_url
+from storage.cache import FileCache
+from storage.places import Results, open_place
 from storage.protocol import Store
 from workflows.document import DocumentWorkflow
 
@@ -48,7 +55,7 @@ class House:
 
     settings: Settings
     store: Store
-    results: Store
+    results: Results
     documents: Documents
     providers: Mapping[str, Provider]
     defaults: PlanDefaults
@@ -59,20 +66,37 @@ class House:
             if isinstance(provider, VendorProvider):
                 await provider.warm_up()
 
+    def unseal(self, token: str, job_id: str) -> str:
+        """Opens a job's password. The keys are looked up each time: the key file of a single
+        machine may be younger than this worker."""
+        return open_keys(self.settings).open_text(token, job_id)
+
     async def close(self) -> None:
         self.documents.close()
         for provider in self.providers.values():
             await provider.close()
 
 
+def open_cache(settings: Settings) -> FileCache:
+    """Files of a distant store that are kept on this machine."""
+    return FileCache(settings.cache_folder, settings.source_cache_size)
+
+
 def open_store(settings: Settings) -> Store:
     """Where documents, surveys and answers are kept."""
-    return FolderStore(settings.store_folder)
+    return open_place(settings.store_place, open_cache(settings))
 
 
-def open_results(settings: Settings) -> Store:
-    """Where `text.txt` and `result.json` of a job go."""
-    return FolderStore(settings.results_folder)
+def open_results(settings: Settings) -> Results:
+    """Where `text.txt` and `result.json` of jobs go."""
+    return Results(
+        settings.results_place, open_cache(settings), beside_source=not settings.results_url
+    )
+
+
+def seal_password(settings: Settings, password: str, job_id: str) -> str:
+    """The password as it may leave this process."""
+    return open_keys(settings).seal_text(password, job_id)
 
 
 def plan_defaults(settings: Settings) -> PlanDefaults:
@@ -124,6 +148,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
         plan = PlanDocument(house.store, house.defaults)
         previous = LoadPrevious(house.store, house.results)
         finalize = FinalizeDocument(house.store, house.results)
+        reuse = ReuseResult(house.store, house.results)
         workers.append(
             make(
                 task_queue=WORKFLOW_QUEUE,
@@ -134,6 +159,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
                     previous.load_previous,
                     select_routes,
                     finalize.finalize_document,
+                    reuse.reuse_result,
                 ],
                 max_concurrent_activities=settings.worker_concurrency,
             )
@@ -142,10 +168,17 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
         ingest = IngestSource(
             house.store,
             house.documents,
-            max_bytes=settings.max_file_size,
+            Sources(
+                max_bytes=settings.max_file_size,
+                time_limit_s=settings.source_timeout,
+                allow_private=settings.allow_private_urls,
+            ),
+            house.unseal,
             max_pages=settings.max_pages,
         )
-        survey = SurveyDocument(house.store, house.documents, parallel=os.cpu_count() or 2)
+        survey = SurveyDocument(
+            house.store, house.documents, house.unseal, parallel=os.cpu_count() or 2
+        )
         workers.append(
             make(
                 task_queue=DOCUMENTS_QUEUE,
@@ -154,7 +187,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
             )
         )
     if "ai" in roles:
-        recognize = RecognizePage(house.store, house.documents, house.providers)
+        recognize = RecognizePage(house.store, house.documents, house.providers, house.unseal)
         for (provider, model), slots in _routes(house).items():
             workers.append(
                 make(
@@ -180,17 +213,35 @@ def _routes(house: House) -> dict[tuple[str, str], int]:
     return {route: slots for route, slots in wanted.items() if route[0] in house.providers}
 
 
-async def prepare_source(settings: Settings, source: str, *, upload: bool) -> str:
-    """Check a local file before anything starts; for a cluster, put it into the shared store."""
-    path = await asyncio.to_thread(_checked_path, source, settings.max_file_size)
-    if not upload:
-        return str(path)
-    sha256 = await asyncio.to_thread(hash_file, path)
-    await open_store(settings).put_file(source_key(sha256), path)
-    return STORED + sha256
+@dataclass(frozen=True)
+class Prepared:
+    """A source that a worker can fetch, and what people call it."""
+
+    source: str
+    name: str
 
 
-def _checked_path(source: str, max_bytes: int) -> Path:
-    path = Path(source).expanduser().absolute()
-    check_file(path, max_bytes)
-    return path
+async def prepare_source(settings: Settings, given: Sequence[str]) -> Prepared:
+    """Check what is on this machine before anything starts; what workers elsewhere could not
+    reach, and page images, go into the store first."""
+    if len(given) == 1 and is_remote(given[0]):
+        return Prepared(given[0], name_in_url(given[0]))
+    return await _prepare_files(settings, [_local(source) for source in given])
+
+
+def _local(source: str) -> Path:
+    return Path(source.removeprefix("file://")).expanduser().absolute()
+
+
+async def _prepare_files(settings: Settings, paths: list[Path]) -> Prepared:
+    limit = settings.max_file_size
+    first = paths[0]
+    if len(paths) == 1 and not first.is_dir() and check_file(first, limit) == "pdf":
+        if not settings.cluster:
+            return Prepared(str(first), first.name)
+        sha256 = await asyncio.to_thread(hash_file, first)
+        await open_store(settings).put_file(source_key(sha256), first)
+        return Prepared(STORED + sha256, first.name)
+    files = page_images(paths, max_images=settings.max_images, max_bytes=limit)
+    name = first.name if len(paths) == 1 else f"{files[0].name} and {len(files) - 1} more"
+    return Prepared(STORED + await store_images(open_store(settings), files), name)

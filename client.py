@@ -13,15 +13,16 @@ from temporalio.api.operatorservice.v1 import (
 )
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.converter import DefaultFailureConverter, PayloadConverter
+from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError
 
+from codec import SealingCodec
 from domain.contracts import SEARCH_ATTRIBUTES
 from domain.errors import Code, QuireError
-from settings import Settings
+from settings import Settings, open_keys
 
 EMBEDDED_READY_WITHIN_S = 20.0
 
@@ -41,9 +42,27 @@ class PublicFailureConverter(DefaultFailureConverter):
             failure.stack_trace = ""
 
 
+class SealedFailureConverter(PublicFailureConverter):
+    """Messages of failures become payloads too, so that the codec encrypts them."""
+
+    def __init__(self) -> None:
+        super().__init__(encode_common_attributes=True)
+
+
 DATA_CONVERTER = dataclasses.replace(
     pydantic_data_converter, failure_converter_class=PublicFailureConverter
 )
+
+
+def data_converter(settings: Settings) -> DataConverter:
+    """How payloads are written: as JSON, and encrypted when that is wished."""
+    if not settings.encrypt_payloads:
+        return DATA_CONVERTER
+    return dataclasses.replace(
+        DATA_CONVERTER,
+        payload_codec=SealingCodec(open_keys(settings)),
+        failure_converter_class=SealedFailureConverter,
+    )
 
 
 def quiet_runtime() -> Runtime:
@@ -69,7 +88,9 @@ async def connect(
     give_up_at = clock() + (EMBEDDED_READY_WITHIN_S if address is not None else 0.0)
     while True:
         try:
-            return await Client.connect(**options, data_converter=DATA_CONVERTER, runtime=runtime)
+            return await Client.connect(
+                **options, data_converter=data_converter(settings), runtime=runtime
+            )
         except (RPCError, RuntimeError) as error:
             if clock() >= give_up_at:
                 raise _unreachable(str(options.get("target_host"))) from error

@@ -15,57 +15,17 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.breaker import BreakerPolicy
-from domain.contracts import LOCAL_PROVIDER, LONGEST_DEADLINE_S, ImageOptions
+from domain.contracts import LOCAL_PROVIDER, ImageOptions
 from domain.errors import SettingsError
 from domain.plan import PlanDefaults
 from domain.prompt import DEFAULT_SYSTEM_PROMPT
 from domain.routes import ProviderPlan
 from domain.selection import DispatchPolicy
+from domain.units import parse_duration, parse_pause, parse_size
+from sealing import KeyRing, key_ring
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_BYTES = {
-    "": 1,
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-}
 VENDORS = ("openai", "anthropic")
 _TIERS = ("primary", "secondary", "fast")
-
-
-def parse_duration(value: object) -> float:
-    """`3m`, `60s`, `500ms`, `1h30m` as seconds."""
-    text = str(value).strip()
-    parts = _DURATION.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError("a duration such as 3m, 60s or 500ms")
-    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if not 0 < seconds <= LONGEST_DEADLINE_S:
-        raise ValueError("a duration above zero, up to 30d")
-    return seconds
-
-
-def parse_pause(value: object) -> float:
-    """A duration that may be zero."""
-    return (
-        0.0 if re.fullmatch(r"0+(\.0+)?(ms|s|m|h|d)", str(value).strip()) else parse_duration(value)
-    )
-
-
-def parse_size(value: object) -> int:
-    """`200MB` as bytes."""
-    match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", str(value).strip())
-    if not match or match[2].upper() not in _BYTES:
-        raise ValueError("a size such as 200MB")
-    size = int(match[1]) * _BYTES[match[2].upper()]
-    if size == 0:
-        raise ValueError("a size above zero")
-    return size
 
 
 def _parse_list(value: object) -> tuple[str, ...]:
@@ -139,9 +99,14 @@ class Settings(BaseSettings):
 
     max_file_size: Size = Field(default="200MB", validate_default=True)
     max_pages: int = Field(default=5000, ge=1, le=50_000)
+    max_images: int = Field(default=200, ge=1, le=5000)
+
+    source_timeout: Duration = Field(default="2m", validate_default=True)
+    allow_private_urls: bool = False
 
     store_url: str = ""
     results_url: str = ""
+    source_cache_size: Size = Field(default="5GB", validate_default=True)
     state_dir: Path = Field(
         default_factory=lambda: (
             Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "quire"
@@ -150,6 +115,9 @@ class Settings(BaseSettings):
 
     temporal_address: str = ""
     temporal_namespace: str = "default"
+
+    encryption_keys: SecretStr = SecretStr("")
+    encrypt_payloads: bool = False
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
@@ -178,19 +146,34 @@ class Settings(BaseSettings):
         own = self.providers[provider].timeout if provider in self.providers else None
         return own or self.request_timeout
 
-    def folder(self, url: str, name: str) -> Path:
-        """The folder a store setting means; `name` is its default place in the state folder."""
+    @property
+    def cluster(self) -> bool:
+        """A server that others use too, with workers that may be anywhere."""
+        return bool(self.temporal_address)
+
+    @property
+    def store_place(self) -> str:
+        """`s3://bucket/prefix`, or an absolute folder."""
+        return self._place(self.store_url, "store")
+
+    @property
+    def results_place(self) -> str:
+        """Where results go that have no bucket of their own."""
+        if not self.results_url and self.cluster and self.store_url.startswith("s3://"):
+            # A worker's own disk would be out of the client's reach.
+            return f"{self.store_url.rstrip('/')}/results"
+        return self._place(self.results_url, "results")
+
+    def _place(self, url: str, name: str) -> str:
+        if url.startswith("s3://"):
+            return url
         if not url:
-            return self.state_dir.expanduser().absolute() / name
-        return Path(url.removeprefix("file://")).expanduser().absolute()
+            return str(self.state_dir.expanduser().absolute() / name)
+        return str(Path(url.removeprefix("file://")).expanduser().absolute())
 
     @property
-    def store_folder(self) -> Path:
-        return self.folder(self.store_url, "store")
-
-    @property
-    def results_folder(self) -> Path:
-        return self.folder(self.results_url, "results")
+    def cache_folder(self) -> Path:
+        return self.state_dir.expanduser().absolute() / "cache"
 
     def plan_defaults(self, *, local_missing: str, local_limit: int) -> PlanDefaults:
         """What a document's plan takes from the settings."""
@@ -257,7 +240,17 @@ def load_settings() -> Settings:
     except ValidationError as error:
         raise _explain(error) from None
     _refuse_impossible(settings)
+    if settings.encryption_keys.get_secret_value() or (
+        settings.encrypt_payloads and settings.cluster
+    ):
+        open_keys(settings)
     return settings
+
+
+def open_keys(settings: Settings) -> KeyRing:
+    """The keys that seal passwords and, if that is wished, payloads."""
+    keys = settings.encryption_keys.get_secret_value()
+    return key_ring(keys, settings.state_dir, cluster=settings.cluster)
 
 
 def _read_provider(name: str, defaults: Mapping[str, str]) -> ProviderSettings:
@@ -321,5 +314,9 @@ def _refuse_impossible(settings: Settings) -> None:
             )
     for name in ("store_url", "results_url"):
         scheme, found, _ = getattr(settings, name).partition("://")
-        if found and scheme != "file":
-            raise SettingsError(name.upper(), f"{scheme}:// is not supported", "a folder")
+        if found and scheme not in ("file", "s3"):
+            raise SettingsError(
+                name.upper(), f"{scheme}:// is not supported", "a folder, or s3://bucket/prefix"
+            )
+        if scheme == "s3" and not getattr(settings, name).removeprefix("s3://").strip("/"):
+            raise SettingsError(name.upper(), "it names no bucket", "s3://bucket/prefix")

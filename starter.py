@@ -1,6 +1,7 @@
 """Quire turns documents into faithful text with vision models, and always finishes."""
 
 import asyncio
+import getpass
 import os
 import re
 import secrets
@@ -17,7 +18,8 @@ from console.exits import Exit, UsageError, exit_code, print_json, say, show_err
 from domain.contracts import JOB_ID, CancelRequest, DocumentRequest, RetryRequest
 from domain.errors import Code, ErrorInfo, QuireError
 from domain.pages import parse_pages
-from settings import Settings, load_settings, parse_duration
+from domain.units import parse_duration
+from settings import Settings, load_settings
 from telemetry.logs import configure_logs
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
@@ -30,12 +32,24 @@ Job = Annotated[str, typer.Argument(help="The job's id.")]
 
 @app.command()
 def process(
-    source: Annotated[str, typer.Argument(help="A PDF file.")],
+    source: Annotated[
+        list[str],
+        typer.Argument(help="A PDF, a folder of page images or several, http(s)://, s3://."),
+    ],
     engine: Annotated[
         str | None, typer.Option(help="openai, anthropic, an extra provider, or local.")
     ] = None,
     tier: Annotated[str, typer.Option(help="primary, secondary or fast models.")] = "primary",
     prompt: Annotated[str, typer.Option(help="Wishes, added to the rules of transcription.")] = "",
+    password: Annotated[
+        str | None,
+        typer.Option(
+            envvar="QUIRE_PASSWORD", show_envvar=True, help="Opens a locked PDF; blanks count."
+        ),
+    ] = None,
+    password_file: Annotated[
+        Path | None, typer.Option(help="The password is this file's first line; - asks for it.")
+    ] = None,
     text_only: Annotated[bool, typer.Option("--text-only", help="MuPDF's text only.")] = False,
     deadline: Annotated[
         str | None, typer.Option(help="Time for the whole document: 3m, 90s.")
@@ -56,13 +70,13 @@ def process(
     as_json: AsJson = False,
 ) -> Exit:
     """Turn one document into text."""
-    from console.process import Output, process, start_detached
+    from console.process import Output, prepare, process, start_detached
 
     settings = _settings()
+    secret = password if password_file is None else _read_password(password_file)
     request = _request(
         job_id=job_id or _new_job_id(),
-        source=source,
-        source_name=Path(source).name,
+        source=source[0],
         engine=engine,
         tier=tier,
         instructions=prompt,
@@ -72,19 +86,23 @@ def process(
         user_id=user,
         force=force,
     )
+
+    async def work() -> Exit:
+        ready = await prepare(settings, request, source, secret)
+        if detach:
+            await start_detached(settings, ready, out)
+            return Exit.DONE
+        return await process(settings, ready, Output(as_json=as_json, out=out, strict=strict))
+
     if detach:
-        # The background command attaches to the job, so it must not force a second run.
-        again = [word for word in sys.argv[1:] if word not in ("--detach", "--force")]
-        if job_id is None:
-            again += ["--job-id", request.job_id]
-        _run(start_detached(settings, request, again))
+        _run(work())
         say(f"job {request.job_id}; follow it with: starter.py watch {request.job_id}")
         if as_json:
             print_json({"job_id": request.job_id, "status": "pending"})
         else:
             typer.echo(request.job_id)
         return Exit.DONE
-    return _run(process(settings, request, Output(as_json=as_json, out=out, strict=strict)))
+    return _run(work())
 
 
 @app.command()
@@ -96,23 +114,30 @@ def status(job: Job, as_json: AsJson = False) -> Exit:
 
 
 @app.command()
-def watch(job: Job, as_json: AsJson = False) -> Exit:
+def watch(
+    job: Job,
+    out: Annotated[Path | None, typer.Option(help="Also put the files here.")] = None,
+    as_json: AsJson = False,
+) -> Exit:
     """Follow a job live until it is done, then show its result."""
     from console.looking import watch
 
-    return _run(watch(_settings(), job, as_json=as_json))
+    return _run(watch(_settings(), job, out=out, as_json=as_json))
 
 
 @app.command()
 def result(
     job: Job,
     out: Annotated[Path | None, typer.Option(help="Also put the files here.")] = None,
+    link: Annotated[
+        bool, typer.Option("--link", help="A link to the text in S3 that needs no credentials.")
+    ] = False,
     as_json: AsJson = False,
 ) -> Exit:
     """The result of a finished job."""
     from console.looking import show_finished
 
-    return _run(show_finished(_settings(), job, out=out, as_json=as_json))
+    return _run(show_finished(_settings(), job, out=out, link=link, as_json=as_json))
 
 
 @app.command()
@@ -164,6 +189,25 @@ def list_(
 
 
 @app.command()
+def clean(
+    older_than: Annotated[str, typer.Option(help="Not used for this long: 30d, 12h.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be removed.")
+    ] = False,
+    results: Annotated[
+        bool, typer.Option("--results", help="Results too: text.txt and result.json of old jobs.")
+    ] = False,
+    as_json: AsJson = False,
+) -> Exit:
+    """Remove old documents and answers from the store."""
+    from console.cleaning import Cleaning, clean
+
+    seconds = _seconds(older_than, "--older-than") or 0.0
+    wanted = Cleaning(older_than_s=seconds, dry_run=dry_run, results=results)
+    return _run(clean(_settings(), wanted, as_json=as_json))
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> Exit:
     """Check Temporal, store, engines and settings, and say what to do about what fails."""
     from console.looking import show_doctor
@@ -203,11 +247,22 @@ def _request(**fields: Any) -> DocumentRequest:
         raise UsageError(f"--{first['loc'][0]}: {first['msg']}.") from None
 
 
-def _seconds(text: str | None) -> float | None:
+def _read_password(path: Path) -> str:
+    """The first line without its end, and nothing else removed: blanks count."""
+    if str(path) == "-" and sys.stdin.isatty():
+        return getpass.getpass("Password: ", stream=sys.stderr)
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--password-file: {type(error).__name__}.", "Check the file.") from None
+    return text.split("\n", 1)[0].removesuffix("\r")
+
+
+def _seconds(text: str | None, option: str = "--deadline") -> float | None:
     try:
         return None if text is None else parse_duration(text)
     except ValueError as error:
-        raise UsageError(f"--deadline {text!r} is not {error}.") from None
+        raise UsageError(f"{option} {text!r} is not {error}.") from None
 
 
 def _pages(spec: str | None) -> str | None:

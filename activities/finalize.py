@@ -1,5 +1,6 @@
 """finalize_document: merge the pages in order into `text.txt` and `result.json`."""
 
+import hashlib
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from temporalio import activity
 
 from activities.failures import failures_for_temporal
 from activities.heartbeats import heartbeats
+from activities.ports import ResultPlaces
 from activities.surveys import load_chunk
 from domain.contracts import (
     Classification,
@@ -18,9 +20,10 @@ from domain.contracts import (
     PageResult,
     PageSurvey,
     StoredAnswer,
+    StoredResult,
     Usage,
 )
-from domain.keys import answer_key, chunk_of, result_key
+from domain.keys import answer_key, chunk_of, finished_key, result_key, text_key
 from domain.merge import merge_pages
 from domain.records import tell_attempts
 from domain.summary import summarize
@@ -30,7 +33,7 @@ from storage.protocol import Store
 class FinalizeDocument:
     """The result is derived from records and store alone, so it can be made again at any time."""
 
-    def __init__(self, store: Store, results: Store) -> None:
+    def __init__(self, store: Store, results: ResultPlaces) -> None:
         self._store = store
         self._results = results
 
@@ -43,7 +46,10 @@ class FinalizeDocument:
     async def _finalize(self, request: FinalizeRequest) -> DocumentResult:
         pages: list[PageResult] = []
         length = 0
-        text_key = result_key(request.job_id, "text.txt")
+        results = self._results.place(request.origin)
+        target = result_key(request.job_id, "text.txt")
+        kept = result_key(request.job_id, "text.txt", request.version)
+        digest = hashlib.sha256()
         with tempfile.TemporaryDirectory() as folder:
             text_file = Path(folder) / "text.txt"
             with text_file.open("w", encoding="utf-8", newline="") as out:
@@ -51,17 +57,24 @@ class FinalizeDocument:
                     pages.append(page)
                     for piece in merge_pages([(page.page, text)], first=len(pages) == 1):
                         length += len(piece)
+                        digest.update(piece.encode())
                         out.write(piece)
-            kept = result_key(request.job_id, "text.txt", request.version)
-            await self._results.put_file(kept, text_file, replace=True)
-            await self._results.put_file(text_key, text_file, replace=True)
-        local_path, url = self._results.describe(text_key)
+            for name in (kept, target):
+                await results.put_file(name, text_file, replace=True)
+            if request.finished:
+                await self._store.put_file(text_key(digest.hexdigest()), text_file)
+        local_path, url = results.describe(target)
         result = summarize(request, pages, text_length=length, local_path=local_path, s3_url=url)
         report = DocumentReport(**result.model_dump(), pages=tuple(pages))
         whole = report.model_dump_json(indent=2).encode()
-        kept = result_key(request.job_id, "result.json", request.version)
-        await self._results.put(kept, whole)
-        await self._results.put(result_key(request.job_id, "result.json"), whole)
+        await results.put(result_key(request.job_id, "result.json", request.version), whole)
+        await results.put(result_key(request.job_id, "result.json"), whole)
+        # A degraded result is an answer to this job, not the truth about the document: the next
+        # job tries its pages again, and reads the good ones from the store.
+        if request.finished and report.metadata.pages_failed == 0:
+            stored = StoredResult(report=report, text_sha256=digest.hexdigest())
+            key = finished_key(request.sha256, request.finished)
+            await self._store.put(key, stored.model_dump_json().encode())
         return result
 
     async def _pages(self, request: FinalizeRequest) -> AsyncIterator[tuple[PageResult, str]]:

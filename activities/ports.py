@@ -5,6 +5,26 @@ from typing import Protocol
 
 from domain.contracts import ImageOptions, PageSurvey
 from domain.page import PageImage
+from domain.sources import Fetched
+from storage.protocol import Store
+
+
+class SourceFetcher(Protocol):
+    """Brings a document to this machine, and refuses what cannot be one."""
+
+    async def fetch(self, source: str, name: str, folder: Path) -> Fetched: ...
+
+
+class Unsealer(Protocol):
+    """Opens what a client sealed for a job."""
+
+    def __call__(self, token: str, job_id: str) -> str: ...
+
+
+class ResultPlaces(Protocol):
+    """Where a job's result goes."""
+
+    def place(self, source: str) -> Store: ...
 
 
 class DocumentReader(Protocol):
@@ -24,4 +44,12 @@ class DocumentReader(Protocol):
         password: str | None = None,
         *,
         scale: float = 1.0,
+    ) -> PageImage: ...
+
+    async def count_frames(self, path: Path) -> int: ...
+
+    async def survey_image(self, path: Path, frame: int, page: int) -> PageSurvey: ...
+
+    async def render_image(
+        self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
     ) -> PageImage: ...

@@ -3,6 +3,8 @@
 from temporalio import activity
 
 from activities.failures import failures_for_temporal
+from activities.heartbeats import heartbeats
+from activities.ports import ResultPlaces
 from domain.contracts import (
     DocumentReport,
     PreviousReceipt,
@@ -18,26 +20,31 @@ from storage.protocol import Store
 class LoadPrevious:
     """The result itself is the record: a retry needs nothing but it and the store."""
 
-    def __init__(self, store: Store, results: Store) -> None:
+    def __init__(self, store: Store, results: ResultPlaces) -> None:
         self._store = store
         self._results = results
 
     @activity.defn
     async def load_previous(self, request: PreviousRequest) -> PreviousReceipt:
         with failures_for_temporal():
-            data = await self._results.get(result_key(request.job_id, "result.json"))
-            if data is None:
-                raise _expired("The result of the job is gone.")
-            report = DocumentReport.model_validate_json(data)
-            if report.user_id != request.user_id:
-                raise forbidden(request.job_id)
-            path = await self._store.local_path(source_key(report.sha256))
-            if path is None:
-                raise _expired("The document is no longer in the store.")
-            source = SourceReceipt(
-                sha256=report.sha256, bytes=path.stat().st_size, page_count=report.page_count
-            )
-            return take_over(report, request.pages, source)
+            async with heartbeats():
+                results = self._results.place(request.origin)
+                data = await results.get(result_key(request.job_id, "result.json"))
+                if data is None:
+                    raise _expired("The result of the job is gone.")
+                report = DocumentReport.model_validate_json(data)
+                if report.user_id != request.user_id:
+                    raise forbidden(request.job_id)
+                path = await self._store.local_path(source_key(report.sha256))
+                if path is None:
+                    raise _expired("The document is no longer in the store.")
+                source = SourceReceipt(
+                    sha256=report.sha256,
+                    bytes=path.stat().st_size,
+                    page_count=report.page_count,
+                    kind=report.kind,
+                )
+                return take_over(report, request.pages, source)
 
 
 def _expired(message: str) -> JobError:

@@ -9,12 +9,13 @@ from temporalio import activity
 
 from activities.failures import attempt_failed, failures_for_temporal, stood_down
 from activities.heartbeats import heartbeats
-from activities.ports import DocumentReader
+from activities.originals import Originals
+from activities.ports import DocumentReader, Unsealer
 from activities.surveys import page_texts
 from domain.budget import timeout_counts
 from domain.contracts import AttemptReceipt, AttemptRequest, Brief, StoredAnswer
 from domain.errors import MEANING, AttemptFailed, FailureKind
-from domain.keys import answer_key, brief_key, reading_id, source_key
+from domain.keys import answer_key, brief_key, reading_id
 from domain.page import PageAnswer, PageQuestion
 from domain.prompt import user_prompt
 from providers.protocol import Provider
@@ -24,6 +25,7 @@ from storage.protocol import Store
 SMALLER = 0.5
 BRIEFS_KEPT = 100
 GATE_CLOSED_FOR_S = 10.0
+UNSAVED_KEPT = 1000
 
 
 class RouteGate:
@@ -110,13 +112,20 @@ class RecognizePage:
     """Draw, ask, judge, store, and return a small receipt."""
 
     def __init__(
-        self, store: Store, documents: DocumentReader, providers: Mapping[str, Provider]
+        self,
+        store: Store,
+        documents: DocumentReader,
+        providers: Mapping[str, Provider],
+        unseal: Unsealer,
     ) -> None:
         self._store = store
-        self._documents = documents
+        self._originals = Originals(store, documents)
         self._providers = providers
+        self._unseal = unseal
         self._gate = RouteGate()
         self._briefs: OrderedDict[str, Brief] = OrderedDict()
+        # Answers that were paid for while the store was out of reach: the next try puts them.
+        self._unsaved: OrderedDict[str, StoredAnswer] = OrderedDict()
 
     @activity.defn
     async def recognize_page(self, request: AttemptRequest) -> AttemptReceipt:
@@ -133,6 +142,8 @@ class RecognizePage:
                     return AttemptReceipt(
                         milliseconds=answer.milliseconds, chars=len(answer.text), stored=True
                     )
+                if attempt.key in self._unsaved:
+                    return await self._save(attempt.key, self._unsaved[attempt.key])
                 if self._gate.closed_for(attempt):
                     raise stood_down(attempt.route)
                 return await self._attempt(attempt)
@@ -150,18 +161,25 @@ class RecognizePage:
             activity.logger.exception("attempt_broke", extra={"page": attempt.request.page})
             bug = AttemptFailed(FailureKind.BUG, f"{type(error).__name__} inside the attempt.")
             raise attempt_failed(bug, _since(started)) from error
-        milliseconds = _since(started)
         record = StoredAnswer(
             text=answer.text,
             provider=attempt.provider,
             model=attempt.model,
-            milliseconds=milliseconds,
+            milliseconds=_since(started),
             usage=answer.usage,
             cost_usd=answer.cost_usd,
             request_id=answer.request_id,
         )
-        await self._store.put(attempt.key, record.model_dump_json().encode())
-        return AttemptReceipt(milliseconds=milliseconds, chars=len(answer.text))
+        return await self._save(attempt.key, record)
+
+    async def _save(self, key: str, record: StoredAnswer) -> AttemptReceipt:
+        """The first answer stays: another job on the same bytes may have read the page too."""
+        self._unsaved[key] = record
+        while len(self._unsaved) > UNSAVED_KEPT:
+            self._unsaved.popitem(last=False)
+        await self._store.put(key, record.model_dump_json().encode(), replace=False)
+        self._unsaved.pop(key, None)
+        return AttemptReceipt(milliseconds=record.milliseconds, chars=len(record.text))
 
     async def _ask(self, attempt: Attempting) -> PageAnswer:
         try:
@@ -173,10 +191,10 @@ class RecognizePage:
 
     async def _call(self, attempt: Attempting, *, scale: float) -> PageAnswer:
         brief, page = attempt.brief, attempt.request.page
-        path = await self._store.local_path(source_key(brief.sha256))
-        if path is None:
-            raise AttemptFailed(FailureKind.RENDER, "The document is no longer in the store.")
-        image = await self._documents.render(path, page, brief.reading.image, scale=scale)
+        password = None
+        if brief.sealed_password is not None:
+            password = self._unseal(brief.sealed_password, brief.job_id)
+        image = await self._originals.draw(brief, page, password, scale)
         first = max(1, page - brief.reading.context_radius)
         last = min(brief.page_count, page + brief.reading.context_radius)
         question = PageQuestion(

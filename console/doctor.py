@@ -1,6 +1,7 @@
 """`doctor`: is everything in place, and what to do about what is not."""
 
 import asyncio
+import secrets
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,13 +9,15 @@ from pathlib import Path
 
 import httpx
 
-from bootstrap import plan_defaults
+from bootstrap import open_cache, plan_defaults
 from client import connect
 from documents.reader import Documents
 from domain.contracts import LOCAL_PROVIDER, ImageOptions
 from domain.errors import QuireError
 from embedded import EmbeddedServer
 from settings import ProviderSettings, Settings
+from storage.cache import FileCache
+from storage.places import open_place
 
 PUBLIC_URLS = {
     "openai": "https://api.openai.com/v1",
@@ -64,21 +67,25 @@ async def _temporal(settings: Settings) -> list[Finding]:
 
 
 async def _store(settings: Settings) -> list[Finding]:
+    cache = open_cache(settings)
     return [
-        await asyncio.to_thread(_writable, "store", settings.store_folder, "STORE_URL"),
-        await asyncio.to_thread(_writable, "results", settings.results_folder, "RESULTS_URL"),
+        await _writable("store", settings.store_place, cache, "STORE_URL"),
+        await _writable("results", settings.results_place, cache, "RESULTS_URL"),
     ]
 
 
-def _writable(name: str, folder: Path, setting: str) -> Finding:
+async def _writable(name: str, place: str, cache: FileCache, setting: str) -> Finding:
+    probe = f"probe-{secrets.token_hex(4)}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder):
-            return Finding(name, True, str(folder))
+        store = open_place(place, cache)
+        await store.put(probe, b"written by doctor")
+        await store.delete(probe)
+        return Finding(name, True, place)
+    except QuireError as error:
+        return Finding(name, False, error.info.message, error.info.remedy)
     except OSError as error:
-        return Finding(
-            name, False, f"{folder}: {error.strerror}", f"Make it writable or change {setting}."
-        )
+        remedy = f"Make it reachable and writable, or change {setting}."
+        return Finding(name, False, f"{place}: {error.strerror}", remedy)
 
 
 async def _mupdf(settings: Settings) -> list[Finding]:

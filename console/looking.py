@@ -41,22 +41,22 @@ def _show_status(status: DocumentStatus) -> None:
         console.print(f"{count} pages degraded with {code}")
 
 
-async def watch(settings: Settings, job_id: str, *, as_json: bool) -> Exit:
+async def watch(settings: Settings, job_id: str, *, out: Path | None, as_json: bool) -> Exit:
     """Follow a job to its end; without a cluster, this is also what makes it go on."""
     async with open_session(settings) as session:
         await jobs.describe(session.client, job_id)
         handle = jobs.handle_of(session.client, job_id)
-        await follow(handle, jobs.result_of(handle))
-        return await show_result(session, job_id, Output(as_json=as_json))
+        result = await follow(handle, jobs.result_of(handle))
+        return await show_result(session, result, Output(as_json=as_json, out=out))
 
 
 async def show_finished(
-    settings: Settings, job_id: str, *, out: Path | None, as_json: bool
+    settings: Settings, job_id: str, *, out: Path | None, link: bool, as_json: bool
 ) -> Exit:
     """The result of a job that is done."""
     async with open_session(settings, roles=()) as session:
-        await jobs.result_when_ready(session.client, job_id)
-        return await show_result(session, job_id, Output(as_json=as_json, out=out))
+        result = await jobs.result_when_ready(session.client, job_id)
+        return await show_result(session, result, Output(as_json=as_json, out=out, link=link))
 
 
 @dataclass(frozen=True)

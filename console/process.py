@@ -2,21 +2,27 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootstrap import open_results, plan_defaults, prepare_source
+from bootstrap import open_results, plan_defaults, prepare_source, seal_password
 from console import jobs
-from console.exits import Exit, print_json, say
+from console.exits import Exit, UsageError, print_json, say
 from console.live import follow
 from console.report import show_report, write_copy
 from console.session import Session, open_session
-from domain.contracts import DocumentReport, DocumentRequest
+from domain.contracts import DocumentReport, DocumentRequest, DocumentResult
 from domain.errors import Code, JobError
 from domain.keys import result_key
 from domain.plan import PlanDefaults, chain_request, refuse_unusable_engine
 from domain.routes import build_chain
 from settings import Settings
+from sources.fetch import is_remote
+from storage.protocol import Store
+
+# How long a link to a result works: a working day.
+LINK_SECONDS = 8 * 3600
 
 
 @dataclass(frozen=True)
@@ -26,26 +32,51 @@ class Output:
     as_json: bool = False
     out: Path | None = None
     strict: bool = False
+    link: bool = False
+
+
+async def prepare(
+    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+) -> DocumentRequest:
+    """The request as it may leave this process: the source reachable, the password sealed."""
+    refuse_unusable_engine(request.engine, plan_defaults(settings))
+    if len(sources) > 1 and any(map(is_remote, sources)):
+        raise UsageError("A URL cannot be put together with other sources.", "Give one URL.")
+    sealed = None
+    if password is not None:
+        sealed = seal_password(settings, password, request.job_id)
+    ready = await prepare_source(settings, sources)
+    return request.model_copy(
+        update={"source": ready.source, "source_name": ready.name, "sealed_password": sealed}
+    )
 
 
 async def process(settings: Settings, request: DocumentRequest, output: Output) -> Exit:
     """Run the document and show its result."""
     defaults = plan_defaults(settings)
-    refuse_unusable_engine(request.engine, defaults)
-    cluster = bool(settings.temporal_address)
-    source = await prepare_source(settings, request.source, upload=cluster)
-    request = request.model_copy(update={"source": source})
     async with open_session(settings) as session:
         handle = await jobs.start(session.client, request, engine_of(request, defaults))
         where = f"; Web UI: {session.ui_url}" if session.ui_url else ""
         say(f"job {request.job_id}{where}")
-        await follow(handle, jobs.result_of(handle))
-        return await show_result(session, request.job_id, output)
+        result = await follow(handle, jobs.result_of(handle))
+        return await show_result(session, result, output)
 
 
-async def show_result(session: Session, job_id: str, output: Output) -> Exit:
-    """Print a finished job's report, and copy it where it was asked for."""
-    results = open_results(session.settings)
+async def _place_of(session: Session, result: DocumentResult) -> Store:
+    """Where a finished job's files were put."""
+    text_name = result_key(result.job_id, "text.txt")
+    places = open_results(session.settings)
+    recorded = result.metadata.result_s3_url or result.metadata.result_local_path
+    results = places.found(recorded, text_name)
+    if not await results.exists(text_name):
+        # Recorded on another machine, where a shared folder may go by another name.
+        results = places.found(None, text_name)
+    return results
+
+
+async def load_result(session: Session, result: DocumentResult) -> tuple[DocumentReport, bytes]:
+    """`result.json` and `text.txt` of a finished job."""
+    job_id, results = result.job_id, await _place_of(session, result)
     report_json = await results.get(result_key(job_id, "result.json"))
     text = await results.get(result_key(job_id, "text.txt"))
     if report_json is None or text is None:
@@ -55,31 +86,38 @@ async def show_result(session: Session, job_id: str, output: Output) -> Exit:
             f"Job {job_id!r} is done, but its result is not where RESULTS_URL points.",
             "Set RESULTS_URL as the workers have it, or run the job again with --force.",
         )
-    report = DocumentReport.model_validate_json(report_json)
+    return DocumentReport.model_validate_json(report_json), text
+
+
+async def show_result(session: Session, result: DocumentResult, output: Output) -> Exit:
+    """Print a finished job's report, and copy it where it was asked for."""
+    report, text = await load_result(session, result)
+    link = None
+    if output.link:
+        results = await _place_of(session, result)
+        link = await results.link(result_key(result.job_id, "text.txt"), LINK_SECONDS)
+    if output.link and link is None:
+        raise UsageError("--link: the result is in a folder, not in S3.", "Leave --link out.")
     if output.out is not None:
         report = write_copy(report, text, output.out)
     if output.as_json:
-        print_json(report.model_dump(mode="json"))
+        print_json({**report.model_dump(mode="json"), **({"link": link} if link else {})})
     else:
         show_report(report)
+        if link:
+            print(link)  # noqa: T201
     degraded = report.metadata.pages_failed > 0
     return Exit.DEGRADED if output.strict and degraded else Exit.DONE
 
 
-async def start_detached(
-    settings: Settings, request: DocumentRequest, arguments: list[str]
-) -> None:
+async def start_detached(settings: Settings, request: DocumentRequest, out: Path | None) -> None:
     """Start and leave. Without a cluster, a process in the background does the work."""
     defaults = plan_defaults(settings)
-    refuse_unusable_engine(request.engine, defaults)
-    cluster = bool(settings.temporal_address)
-    source = await prepare_source(settings, request.source, upload=cluster)
-    request = request.model_copy(update={"source": source})
     # The job is recorded before this command ends, so that the next one finds it.
     async with open_session(settings, roles=()) as session:
         await jobs.start(session.client, request, engine_of(request, defaults))
-    if not cluster:
-        _run_in_background(settings, request.job_id, arguments)
+    if not settings.cluster:
+        _run_in_background(settings, request.job_id, out)
 
 
 def engine_of(request: DocumentRequest, defaults: PlanDefaults) -> str:
@@ -88,12 +126,15 @@ def engine_of(request: DocumentRequest, defaults: PlanDefaults) -> str:
     return chain.routes[0].provider if chain.routes else "none"
 
 
-def _run_in_background(settings: Settings, job_id: str, arguments: list[str]) -> None:
+def _run_in_background(settings: Settings, job_id: str, out: Path | None) -> None:
+    """Watching is enough to make a job of this state folder go on; the command that started it
+    may have held a password, so it is not run again."""
+    where = ["--out", str(out.absolute())] if out is not None else []
     logs = settings.state_dir.expanduser() / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with (logs / f"{job_id}.log").open("wb") as log:
         subprocess.Popen(
-            [sys.executable, sys.argv[0], *arguments],
+            [sys.executable, sys.argv[0], "watch", job_id, "--json", *where],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -28,6 +28,8 @@ def show_report(report: DocumentReport) -> None:
         console.print(f"note: {warning}")
     if report.metadata.timeout_occurred:
         console.print("note: the deadline passed; --deadline gives a document more time")
+    if report.cached:
+        console.print("note: a stored result of the same document; --force reads it again")
     console.print(f"text: {report.metadata.result_local_path or report.metadata.result_s3_url}")
 
 
@@ -65,7 +67,8 @@ def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentRep
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / "text.txt"
     target.write_bytes(text)
-    meta = report.metadata.model_copy(update={"result_local_path": str(target.absolute())})
+    here = {"result_local_path": str(target.absolute())}
+    meta = report.metadata.model_copy(update=here)
     moved = report.model_copy(update={"metadata": meta})
     (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
     return moved

@@ -1,17 +1,20 @@
 """Commands that change a job: retry and cancel."""
 
-from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.client import (
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowUpdateFailedError,
+)
 from temporalio.exceptions import ApplicationError
 
-from bootstrap import open_results, plan_defaults
+from bootstrap import plan_defaults
 from console import jobs
 from console.exits import Exit, say
 from console.live import follow
-from console.process import Output, engine_of, show_result
+from console.process import Output, engine_of, load_result, show_result
 from console.session import Session, open_session
-from domain.contracts import CancelRequest, DocumentReport, RetryRequest
+from domain.contracts import CancelRequest, RetryRequest
 from domain.errors import Code, ErrorInfo, JobError
-from domain.keys import result_key
 from domain.pages import format_pages
 from domain.retrying import forbidden, pages_to_retry
 from settings import Settings
@@ -24,12 +27,13 @@ async def retry(settings: Settings, job_id: str, wish: RetryRequest, output: Out
         description = await jobs.describe(session.client, job_id)
         if description.status is WorkflowExecutionStatus.RUNNING:
             await _ask_running(session, job_id, wish)
-        elif not await _start_again(session, job_id, wish):
+        elif not await _start_again(session, description, job_id, wish):
             say(f"Nothing to retry: job {job_id!r} has no degraded page.")
-            return await show_result(session, job_id, output)
+            result = await jobs.result_of(jobs.handle_of(session.client, job_id))
+            return await show_result(session, result, output)
         handle = jobs.handle_of(session.client, job_id)
-        await follow(handle, jobs.result_of(handle))
-        return await show_result(session, job_id, output)
+        result = await follow(handle, jobs.result_of(handle))
+        return await show_result(session, result, output)
 
 
 async def _ask_running(session: Session, job_id: str, wish: RetryRequest) -> None:
@@ -41,13 +45,16 @@ async def _ask_running(session: Session, job_id: str, wish: RetryRequest) -> Non
     say(f"job {job_id}: reading again pages {format_pages(answer.pages)}")
 
 
-async def _start_again(session: Session, job_id: str, wish: RetryRequest) -> bool:
-    """False when there is nothing to read again."""
+async def _start_again(
+    session: Session, description: WorkflowExecutionDescription, job_id: str, wish: RetryRequest
+) -> bool:
+    """False when there is nothing to read again. A job that failed is simply run anew."""
     request = await jobs.request_of(session.client, job_id)
     if request.user_id != wish.user_id:
         raise forbidden(job_id)
-    report = await _report(session, job_id)
-    if report is not None:
+    if description.status is WorkflowExecutionStatus.COMPLETED:
+        result = await jobs.result_of(jobs.handle_of(session.client, job_id))
+        report, _ = await load_result(session, result)
         pages = pages_to_retry(wish.pages, {page.page: page.source for page in report.pages})
         if not pages:
             return False
@@ -57,12 +64,6 @@ async def _start_again(session: Session, job_id: str, wish: RetryRequest) -> boo
         session.client, request, engine_of(request, plan_defaults(session.settings))
     )
     return True
-
-
-async def _report(session: Session, job_id: str) -> DocumentReport | None:
-    """The result of the job; None for a job that failed and never had one."""
-    data = await open_results(session.settings).get(result_key(job_id, "result.json"))
-    return DocumentReport.model_validate_json(data) if data else None
 
 
 async def cancel(settings: Settings, job_id: str, wish: CancelRequest, output: Output) -> Exit:
@@ -81,8 +82,7 @@ async def cancel(settings: Settings, job_id: str, wish: CancelRequest, output: O
             await handle.execute_update(DocumentWorkflow.cancel_document, wish)
         except WorkflowUpdateFailedError as error:
             raise _refusal(error) from None
-        await jobs.result_of(handle)
-        return await show_result(session, job_id, output)
+        return await show_result(session, await jobs.result_of(handle), output)
 
 
 def _refusal(error: WorkflowUpdateFailedError) -> JobError:

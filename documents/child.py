@@ -14,8 +14,9 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageFile
+from PIL import Image
 
+from documents import images
 from documents.classify import classify, unsurveyed
 from documents.mupdf import pymupdf
 from documents.opening import Shelf
@@ -49,7 +50,6 @@ def start(memory_bytes: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    ImageFile.LOAD_TRUNCATED_IMAGES = True
     Image.init()
 
 
@@ -115,6 +115,32 @@ def draw(
         ) from None
     finally:
         _tidy()
+
+
+def count_frames(path: str) -> int:
+    """How many pages an image file has; 0 when it cannot be opened."""
+    return images.count_frames(path)
+
+
+def survey_image(path: str, frame: int, number: int) -> PageSurvey:
+    """Whether there is anything on a page image; its text is for models to read."""
+    return images.survey_frame(path, frame, number)
+
+
+def draw_image(
+    path: str, frame: int, number: int, options: ImageOptions, scale: float
+) -> PageImage:
+    """Draw one page image for a model; a damaged one is a RENDER failure."""
+    try:
+        return images.draw_frame(path, frame, options, scale)
+    except AttemptFailed:
+        raise
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise AttemptFailed(
+            FailureKind.RENDER, f"Page {number} is a damaged image ({type(error).__name__})."
+        ) from None
 
 
 def _starved(error: Exception) -> bool:

@@ -16,7 +16,7 @@ Verdict = tuple[Classification, str]
 DENSE_PATHS = 4000  # more are not worth taking apart: such a page is a map or a plan
 
 PAGE_WIDE = 0.6
-_BLANK_INK = 0.0004
+BLANK_INK = 0.0004
 _BUSY_INK = 0.01
 _STAMP_CHARS = 400
 FIGURE_SHARE = 0.02
@@ -65,7 +65,7 @@ def _nothing(s: PageSignals) -> Verdict | None:
     if not s.image_share and not s.paths:
         damage = ", its content is damaged" if s.damaged else ""
         return Classification.BLANK, f"nothing on the page{damage}"
-    if s.ink is not None and s.ink < _BLANK_INK:
+    if s.ink is not None and s.ink < BLANK_INK:
         return Classification.BLANK, f"no text, and no ink on it (ink {s.ink:.2%})"
     return None
 

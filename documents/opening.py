@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from documents.mupdf import pymupdf
+from documents.passwords import spellings
 from domain.errors import Code, DocumentRefused
 
 _CERTIFICATE = re.compile(rb"/Filter\s*/(Adobe\.PubSec|Adobe\.PPKLite|Entrust\.PPKEF)")
@@ -55,7 +56,7 @@ def open_document(path: str, size: int, password: str | None) -> Any:
     try:
         if not document.is_pdf:  # MuPDF opens images and more, whatever type it is told
             _refuse("NOT_PDF", "The file is not a PDF.", "Send a PDF or page images.")
-        if document.needs_pass:
+        if document.needs_pass or password:
             _unlock(document, password)
         if _pages(document) == 0:
             _refuse("NO_PAGES", "The PDF is damaged: no page can be found in it.", _REEXPORT)
@@ -81,13 +82,19 @@ def _unlock(document: Any, password: str | None) -> None:
             "The document is locked and no password was given.",
             "Give the password the document opens with.",
         )
-    if not document.authenticate(password):
-        raise DocumentRefused(
-            Code.IO_ERROR,
-            "PASSWORD_WRONG",
-            "The document is locked and the password does not open it.",
-            "Check the password; blanks and capitals count.",
-        )
+    # As given first; newer files are locked with the prepared form, which MuPDF does not make.
+    if any(document.authenticate(form) for form in spellings(password)):
+        return
+    raise DocumentRefused(
+        Code.IO_ERROR,
+        "PASSWORD_WRONG",
+        "The document is locked and the password does not open it."
+        if document.needs_pass
+        else "The document is protected, and the password is not one of its own.",
+        "Check the password; blanks and capitals count."
+        if document.needs_pass
+        else "Check the password, or give none: the document opens without.",
+    )
 
 
 def _explain(path: str) -> NoReturn:

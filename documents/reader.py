@@ -135,6 +135,38 @@ class Documents:
         image: PageImage = await self._twice("draw", *args, timeout_s=timeout_s)
         return image
 
+    async def count_frames(self, path: Path) -> int:
+        """The pages of an image file; 0 when it cannot be opened."""
+        try:
+            frames = await self._twice("count_frames", str(path), timeout_s=self._survey_timeout_s)
+        except _LOST:
+            return 0
+        return int(frames)
+
+    async def survey_image(self, path: Path, frame: int, page: int) -> PageSurvey:
+        """Classification of a page image; one that cannot be surveyed says so in its reason."""
+        args = (str(path), frame, page)
+        try:
+            done = await self._twice("survey_image", *args, timeout_s=self._survey_timeout_s)
+        except _LOST as error:
+            return unsurveyed(page, _WHY[type(error)])
+        return PageSurvey.model_validate(done)
+
+    async def render_image(
+        self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
+    ) -> PageImage:
+        """Draw a page image for a model; raises AttemptFailed(RENDER) if that cannot be done."""
+        args = (str(path), frame, page, options, scale)
+        try:
+            image: PageImage = await self._twice(
+                "draw_image", *args, timeout_s=self._render_timeout_s
+            )
+        except _LOST as error:
+            raise AttemptFailed(
+                FailureKind.RENDER, f"Page {page} cannot be drawn: {_WHY[type(error)]}."
+            ) from None
+        return image
+
     async def _twice(self, name: str, *args: object, timeout_s: float) -> Any:
         """A child may be killed, or be full of what came before, for no fault of this page:
         one more try in a fresh one."""

@@ -178,6 +178,8 @@ class DocumentRequest(Wire):
     deadline_s: float | None = Field(default=None, gt=0, le=LONGEST_DEADLINE_S)
     pages: Annotated[str, AfterValidator(_page_list)] | None = None
     force: bool = False
+    # Sealed by the client: a password never leaves it in clear.
+    sealed_password: str | None = None
     # Set by the tool when a finished document is read again in part.
     retry: RetryRequest | None = None
 
@@ -194,12 +196,16 @@ class CancelRequest(Wire):
     user_id: str = ""
 
 
+SourceKind = Literal["pdf", "images"]
+
+
 class SourceReceipt(Wire):
     """A document in the store: its content hash is its name."""
 
     sha256: str
     bytes: int
     page_count: int
+    kind: SourceKind = "pdf"
 
 
 class SurveyRequest(Wire):
@@ -208,6 +214,8 @@ class SurveyRequest(Wire):
     job_id: str
     sha256: str
     page_count: int
+    kind: SourceKind = "pdf"
+    sealed_password: str | None = None
 
 
 class SurveyReceipt(Wire):
@@ -227,6 +235,8 @@ class Brief(Wire):
     routes: tuple[tuple[str, str, float], ...]
     # False while breakers count failures over a window: one failure then means little.
     stand_down: bool = True
+    kind: SourceKind = "pdf"
+    sealed_password: str | None = None
 
 
 class AttemptRequest(Lean):
@@ -298,7 +308,8 @@ class PageRecord(Lean):
     @property
     def read_by(self) -> int | None:
         """The route that read the page, by its place in the chain."""
-        return self.attempts[-1].route if self.source in (Source.AI, Source.OCR) else None
+        read = self.source in (Source.AI, Source.OCR) and self.attempts
+        return self.attempts[-1].route if read else None
 
 
 class PageResult(Wire):
@@ -356,12 +367,16 @@ class DocumentResult(Wire):
     sha256: str
     # Of the whole document, also when only some pages were chosen.
     page_count: int
+    kind: SourceKind = "pdf"
     user_id: str = ""
     started_at: str
     completed_at: str
     # Results of a job are numbered; a retry makes a new one and keeps the older.
     version: int = 1
     changed_pages: tuple[int, ...] = ()
+    # Taken from an earlier run on the same bytes with the same options; what it says of calls
+    # and costs is that run's.
+    cached: bool = False
     metadata: ResultMetadata
 
 
@@ -380,6 +395,7 @@ class FinalizeRequest(Wire):
     reading: str
     user_id: str
     page_count: int
+    kind: SourceKind = "pdf"
     # The routes that records name, `provider:model`, by their place.
     routes: tuple[str, ...]
     records: tuple[PageRecord, ...]
@@ -391,6 +407,37 @@ class FinalizeRequest(Wire):
     warnings: tuple[str, ...] = ()
     started_at: str
     completed_at: str
+    # The source as it was given: it decides where the result goes.
+    origin: str = ""
+    # Under which name the result may be found again; empty when it may not.
+    finished: str = ""
+
+
+class StoredResult(Wire):
+    """A complete result, kept for whoever brings the same bytes and options again."""
+
+    report: DocumentReport
+    text_sha256: str
+
+
+class ReuseRequest(Wire):
+    """Look for a stored result, and make it this job's."""
+
+    job_id: str
+    source: str
+    origin: str
+    sha256: str
+    finished: str
+    user_id: str
+    started_at: str
+
+
+class ReuseReceipt(Wire):
+    """The stored result as this job's: one letter of classification and one record a page."""
+
+    result: DocumentResult
+    classes: str
+    records: tuple[PageRecord, ...]
 
 
 class PreviousRequest(Wire):
@@ -399,6 +446,8 @@ class PreviousRequest(Wire):
     job_id: str
     user_id: str
     pages: str | None
+    # The source as it was given: it decides where the result is.
+    origin: str = ""
 
 
 class PreviousReceipt(Wire):

@@ -2,10 +2,16 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 from pydantic import BaseModel
 
 from domain.contracts import Brief, ReadingOptions
+from domain.pages import format_pages
+from domain.plan import DocumentPlan
+
+# Where things are by kind; what else is under the store's root is not the store's.
+KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts")
 
 # Raise when the survey's rules or texts change: older surveys are then made anew.
 SURVEY_VERSION = 1
@@ -61,6 +67,32 @@ def answer_key(
     identity = json.dumps([sha256, page, reading, provider, model, take])
     digest = hashlib.sha256(identity.encode()).hexdigest()
     return f"answers/{sha256[:2]}/{sha256}/{page:06d}-{digest[:32]}.json"
+
+
+def finished_id(plan: DocumentPlan, pages: Sequence[int], *, text_only: bool) -> str:
+    """A short name for all that decides a document's result, besides its bytes.
+
+    A forced run has the same name as a run that is not: its result is the newer truth.
+    """
+    identity = [
+        SURVEY_VERSION,
+        reading_id(plan.reading.model_copy(update={"salt": ""})),
+        [route.key for route in plan.chain.routes],
+        plan.every_page,
+        text_only,
+        format_pages(pages),
+    ]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
+
+
+def finished_key(sha256: str, finished: str) -> str:
+    """The `StoredResult` of a document."""
+    return f"finished/{sha256[:2]}/{sha256}/{finished}.json"
+
+
+def text_key(sha256: str) -> str:
+    """A document's text by its own hash: a report names the very text that belongs to it."""
+    return f"texts/{sha256[:2]}/{sha256}.txt"
 
 
 def result_key(job_id: str, name: str, version: int | None = None) -> str:

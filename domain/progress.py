@@ -15,6 +15,7 @@ from domain.contracts import (
     PageRecord,
     PageStatus,
     ProgressDetail,
+    ReuseReceipt,
     Source,
 )
 from domain.dispatch import Dispatch
@@ -120,6 +121,12 @@ class DocumentProgress:
                 "also_vision": self.vision,
             }
         )
+
+    def reused(self, receipt: ReuseReceipt) -> None:
+        """Every page is settled by a stored result."""
+        letters = zip(self.chosen, receipt.classes, strict=True)
+        self.classes = {number: Classification.from_letter(letter) for number, letter in letters}
+        self.settled = {record.page: record for record in receipt.records}
 
     def touched(self, number: int, now: float) -> None:
         """Something happened to this page."""

@@ -30,6 +30,7 @@ def summarize(
         source=request.source,
         sha256=request.sha256,
         page_count=request.page_count,
+        kind=request.kind,
         user_id=request.user_id,
         started_at=request.started_at,
         completed_at=request.completed_at,

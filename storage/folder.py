@@ -4,9 +4,14 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from storage.protocol import Entry
+
+PART = ".part-"
 
 
 class FolderStore:
@@ -24,8 +29,8 @@ class FolderStore:
         except FileNotFoundError:
             return None
 
-    async def put(self, key: str, data: bytes) -> None:
-        await asyncio.to_thread(self._write, key, lambda file: file.write(data))
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> None:
+        await asyncio.to_thread(self._write, key, lambda file: file.write(data), replace)
 
     async def exists(self, key: str) -> bool:
         return await asyncio.to_thread(self._path(key).exists)
@@ -34,10 +39,12 @@ class FolderStore:
         await asyncio.to_thread(self._put_file, key, path, replace)
 
     def _put_file(self, key: str, path: Path, replace: bool) -> None:
-        if not replace and self._path(key).exists():
-            return
+        if not replace:
+            with suppress(FileNotFoundError):
+                os.utime(self._path(key))  # cleaning goes by age, and this one is needed again
+                return
         with path.open("rb") as source:
-            self._write(key, lambda file: shutil.copyfileobj(source, file, 1024 * 1024))
+            self._write(key, lambda file: shutil.copyfileobj(source, file, 1024 * 1024), replace)
 
     async def local_path(self, key: str) -> Path | None:
         path = self._path(key)
@@ -46,19 +53,70 @@ class FolderStore:
     def describe(self, key: str) -> tuple[str | None, str | None]:
         return str(self._path(key)), None
 
+    async def link(self, key: str, seconds: int) -> str | None:
+        return None
+
+    async def entries(self) -> AsyncIterator[Entry]:
+        for entry in await asyncio.to_thread(self._entries):
+            yield entry
+
+    def _entries(self) -> list[Entry]:
+        found = []
+        for path in self.root.rglob("*"):
+            with suppress(FileNotFoundError):
+                stat = path.stat()
+                if path.is_file():
+                    key = path.relative_to(self.root).as_posix()
+                    found.append(Entry(key, stat.st_size, stat.st_mtime))
+        return found
+
+    async def delete(self, key: str) -> None:
+        await asyncio.to_thread(self._delete, key)
+
+    def _delete(self, key: str) -> None:
+        path = self._path(key)
+        path.unlink(missing_ok=True)
+        for folder in path.parents:
+            if folder == self.root:
+                break
+            try:
+                folder.rmdir()
+            except OSError:  # others are still in it
+                break
+
     def _path(self, key: str) -> Path:
         return self.root / key
 
-    def _write(self, key: str, fill: Callable[[BinaryIO], object]) -> None:
+    def _write(self, key: str, fill: Callable[[BinaryIO], object], replace: bool) -> None:
         target = self._path(key)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
+        part = self._part(target)
         try:
-            with os.fdopen(handle, "wb") as file:
+            with part.open("wb") as file:
                 fill(file)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+            if replace or not _link(part, target):
+                part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _part(self, target: Path) -> Path:
+        for _ in range(5):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # Cleaning may remove the empty folder before the first file is in it.
+            with suppress(FileNotFoundError):
+                handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART)
+                os.close(handle)
+                return Path(name)
+        raise FileNotFoundError(2, "the store's folder keeps vanishing")
+
+
+def _link(part: Path, target: Path) -> bool:
+    """Give the object its name unless it is taken; False where a file can have but one name."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        return True
+    except OSError:
+        return target.exists()
+    return True

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import pdfs
+from tests.s3 import S3Server
 from tests.tool import Tool
 from tests.vendor.standin import StandIn
 
@@ -48,3 +49,12 @@ def mixed(pdf_folder: Path) -> Path:
 def forty(pdf_folder: Path) -> Path:
     """40 pages that need vision."""
     return pdfs.mixed_pdf(pdf_folder / "forty.pdf", 0, 40)
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """A real S3 server with a bucket."""
+    server = S3Server(tmp_path_factory.mktemp("s3"))
+    server.start()
+    yield server
+    server.stop()

@@ -13,7 +13,8 @@ from domain.errors import Code, DocumentRefused, SettingsError
 from domain.plan import make_plan
 from domain.prompt import DEFAULT_SYSTEM_PROMPT
 from domain.selection import DispatchPolicy
-from settings import Settings, load_settings, missing, parse_duration, parse_pause, parse_size
+from domain.units import parse_duration, parse_pause, parse_size
+from settings import Settings, load_settings, missing
 from tests.domain.strategies import quick
 
 SECRET = "sk-0123456789-never-to-be-seen"
@@ -417,8 +418,8 @@ def test_secrets_are_never_shown(load: Environment) -> None:
 
 def test_places_are_in_the_state_folder_unless_named(load: Environment, tmp_path: Path) -> None:
     settings = load(STATE_DIR=str(tmp_path), RESULTS_URL=f"file://{tmp_path}/out")
-    assert settings.store_folder == tmp_path / "store"
-    assert settings.results_folder == tmp_path / "out"
+    assert settings.store_place == str(tmp_path / "store")
+    assert settings.results_place == str(tmp_path / "out")
 
 
 def test_state_folder_follows_the_desktop_rules(load: Environment, tmp_path: Path) -> None:

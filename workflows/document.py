@@ -21,9 +21,10 @@ with workflow.unsafe.imports_passed_through():
         PageStatus,
         RetryRequest,
         RetryResult,
+        ReuseReceipt,
     )
     from domain.errors import ErrorInfo
-    from domain.keys import reading_id
+    from domain.keys import finished_id, reading_id
     from domain.progress import DocumentProgress
     from domain.retrying import forbidden, nothing_to_retry, too_late_to_retry
     from workflows import options
@@ -72,7 +73,12 @@ class DocumentWorkflow:
             prepare = Preparation(self._request, self._progress, self._stop)
             plan = await prepare.plan()
             alarm = asyncio.create_task(self._sound_alarm(self._progress.deadline or 0.0))
-            carried = await prepare.survey(plan)
+            prepared = await prepare.survey(plan)
+            if isinstance(prepared, ReuseReceipt):
+                alarm.cancel()
+                self._progress.reused(prepared)
+                return self._done(prepared.result)
+            carried = prepared
         else:
             alarm = asyncio.create_task(self._sound_alarm(carried.deadline))
         if carried.classes:
@@ -98,9 +104,7 @@ class DocumentWorkflow:
             if self._progress.dispatch is None or self._progress.dispatch.finished:
                 break
             self._progress.next_version()
-        self._progress.completed(workflow.now().timestamp())
-        self._tell_the_world(result)
-        return result
+        return self._done(result)
 
     async def _finalize(self, carried: Carried) -> DocumentResult:
         self._progress.phase = "finalize"
@@ -114,6 +118,7 @@ class DocumentWorkflow:
                 reading=reading_id(carried.plan.reading),
                 user_id=request.user_id,
                 page_count=carried.source.page_count,
+                kind=carried.source.kind,
                 routes=self._progress.route_keys,
                 records=self._progress.records(),
                 vision_pages=self._progress.vision_pages,
@@ -124,6 +129,10 @@ class DocumentWorkflow:
                 warnings=self._progress.warnings,
                 started_at=self._progress.started_at,
                 completed_at=workflow.now().isoformat(),
+                origin=request.source,
+                finished=finished_id(
+                    carried.plan, self._progress.chosen, text_only=request.text_only
+                ),
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,
@@ -131,7 +140,8 @@ class DocumentWorkflow:
             summary="merge the pages",
         )
 
-    def _tell_the_world(self, result: DocumentResult) -> None:
+    def _done(self, result: DocumentResult) -> DocumentResult:
+        self._progress.completed(workflow.now().timestamp())
         meta = result.metadata
         workflow.upsert_search_attributes(
             [
@@ -143,6 +153,7 @@ class DocumentWorkflow:
                 SearchAttributeKey.for_bool("QuireTimeout").value_set(meta.timeout_occurred),
             ]
         )
+        return result
 
     def _fail(self, info: ErrorInfo) -> Exception:
         self._progress.failed(info, workflow.now().timestamp())

@@ -12,7 +12,12 @@ STEADY = RetryPolicy(
     maximum_attempts=10,
 )
 QUICK = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=5)
-ATTEMPT = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=5)
+# A vendor's failure is never retried here; a store's is, for a minute, before the page gives up.
+ATTEMPT = RetryPolicy(
+    initial_interval=timedelta(seconds=1),
+    maximum_interval=timedelta(seconds=15),
+    maximum_attempts=8,
+)
 
 HEARTBEAT = timedelta(seconds=10)
 LOCAL = timedelta(seconds=10)

@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.ingest import IngestSource
     from activities.plan import PlanDocument
     from activities.previous import LoadPrevious
+    from activities.reuse import ReuseResult
     from activities.survey import SurveyDocument
     from domain.carrying import Carried
     from domain.contracts import (
@@ -19,10 +20,13 @@ with workflow.unsafe.imports_passed_through():
         DocumentRequest,
         PreviousReceipt,
         PreviousRequest,
+        ReuseReceipt,
+        ReuseRequest,
         SourceReceipt,
         SurveyRequest,
     )
     from domain.errors import Code, ErrorInfo
+    from domain.keys import finished_id
     from domain.plan import DocumentPlan
     from domain.progress import DocumentProgress
     from domain.retrying import renumbered
@@ -61,14 +65,19 @@ class Preparation:
         self._progress.planned(plan, deadline.timestamp())
         return plan
 
-    async def survey(self, plan: DocumentPlan) -> Carried:
-        """The surveyed document; without classes when there was no time to survey it."""
+    async def survey(self, plan: DocumentPlan) -> Carried | ReuseReceipt:
+        """The surveyed document (without classes when there was no time to survey it), or the
+        stored result of an earlier job on the same bytes with the same options."""
         previous = await self._in_time(self._previous()) if self._request.retry else None
         source = previous.source if previous else await self._in_time(self._ingest())
         if source is None:
             raise NoDocumentError(self._stop.why_no_document())
         if not self._progress.choose_pages(self._request.pages, source.page_count):
             raise NoDocumentError(_no_such_page(self._request.pages or "", source.page_count))
+        if not self._request.force and previous is None:
+            reused = await self._reuse(plan, source)
+            if reused is not None:
+                return reused
         surveyed = await self._in_time(self._survey(source))
         carried = Carried(
             plan=plan,
@@ -99,10 +108,35 @@ class Preparation:
         assert retry is not None, "only a retry takes up an earlier run"
         return await workflow.execute_activity_method(
             LoadPrevious.load_previous,
-            PreviousRequest(job_id=self._request.job_id, user_id=retry.user_id, pages=retry.pages),
+            PreviousRequest(
+                job_id=self._request.job_id,
+                user_id=retry.user_id,
+                pages=retry.pages,
+                origin=self._request.source,
+            ),
             start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
             retry_policy=options.STEADY,
             summary="take over the pages of the earlier result",
+        )
+
+    async def _reuse(self, plan: DocumentPlan, source: SourceReceipt) -> ReuseReceipt | None:
+        request = self._request
+        return await workflow.execute_activity_method(
+            ReuseResult.reuse_result,
+            ReuseRequest(
+                job_id=request.job_id,
+                source=request.source_name or request.source,
+                origin=request.source,
+                sha256=source.sha256,
+                finished=finished_id(plan, self._progress.chosen, text_only=request.text_only),
+                user_id=request.user_id,
+                started_at=self._progress.started_at,
+            ),
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            summary="is there a stored result?",
         )
 
     async def _survey(self, source: SourceReceipt) -> str:
@@ -110,7 +144,11 @@ class Preparation:
         survey = await workflow.execute_activity_method(
             SurveyDocument.survey_document,
             SurveyRequest(
-                job_id=self._request.job_id, sha256=source.sha256, page_count=source.page_count
+                job_id=self._request.job_id,
+                sha256=source.sha256,
+                page_count=source.page_count,
+                kind=source.kind,
+                sealed_password=self._request.sealed_password,
             ),
             task_queue=DOCUMENTS_QUEUE,
             start_to_close_timeout=options.DOCUMENT_STEP,
@@ -131,9 +169,11 @@ class Preparation:
                 reading=plan.reading,
                 routes=tuple((r.provider, r.model, r.timeout_s) for r in plan.chain.routes),
                 stand_down=plan.breaker.trip == "first",
+                kind=source.kind,
+                sealed_password=self._request.sealed_password,
             ),
             start_to_close_timeout=options.LOCAL,
-            retry_policy=options.QUICK,
+            retry_policy=options.STEADY,
         )
 
     async def _in_time(self, step: Coroutine[Any, Any, T]) -> T | None:

@@ -236,8 +236,8 @@ def test_window_opens_exactly_at_its_share(window: int, threshold: float, calls:
 
 @pytest.mark.parametrize(
     ("window", "threshold", "needed"),
-    # 0.55 * 20, 0.07 * 100 and 0.35 * 20 are a little more than the whole number they stand for.
-    [(20, 0.55, 11), (100, 0.07, 7), (20, 0.35, 7), (100, 0.29, 29), (20, 0.5, 10), (3, 0.5, 2)],
+    # 0.07 * 100 and 0.55 * 100 come out a little above the whole number they stand for.
+    [(100, 0.07, 7), (100, 0.55, 55), (20, 0.35, 7), (100, 0.29, 29), (20, 0.5, 10), (3, 0.5, 2)],
 )
 def test_window_threshold_means_what_is_written(window: int, threshold: float, needed: int) -> None:
     policy = BreakerPolicy(trip="window", window=window, threshold=threshold)

@@ -97,6 +97,8 @@ def test_briefs_are_named_by_their_content() -> None:
         {"reading": READING.model_copy(update={"salt": "x"})},
         {"routes": (("a", "m", 9.0),)},
         {"stand_down": False},
+        {"kind": "images"},
+        {"sealed_password": "token"},
     ]
     names = {brief_id(brief.model_copy(update=change)) for change in changes}
     assert len(names | {brief_id(brief)}) == len(changes) + 1

@@ -29,7 +29,7 @@ def test_wrong_path(lone_tool: Tool, tmp_path: Path) -> None:
 
 
 def test_folder(lone_tool: Tool, tmp_path: Path) -> None:
-    refused(lone_tool.process(tmp_path), 3, "IO_ERROR", "NOT_A_FILE")
+    refused(lone_tool.process(tmp_path), 3, "NOT_PDF", "NO_IMAGES")
 
 
 def test_empty_file(lone_tool: Tool, tmp_path: Path) -> None:

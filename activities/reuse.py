@@ -1,0 +1,73 @@
+"""reuse_result: the stored result of the same bytes and options, as this job's own."""
+
+from datetime import UTC, datetime
+
+from temporalio import activity
+
+from activities.failures import failures_for_temporal
+from activities.heartbeats import heartbeats
+from activities.ports import ResultPlaces
+from domain.contracts import (
+    DocumentReport,
+    DocumentResult,
+    PageRecord,
+    ReuseReceipt,
+    ReuseRequest,
+    StoredResult,
+)
+from domain.keys import finished_key, result_key, text_key
+from storage.protocol import Store
+
+
+class ReuseResult:
+    """Nothing is read or bought again; the files are written anew under the new job's id."""
+
+    def __init__(self, store: Store, results: ResultPlaces) -> None:
+        self._store = store
+        self._results = results
+
+    @activity.defn
+    async def reuse_result(self, request: ReuseRequest) -> ReuseReceipt | None:
+        with failures_for_temporal():
+            async with heartbeats():
+                found = await self._store.get(finished_key(request.sha256, request.finished))
+                if found is None:
+                    return None
+                stored = StoredResult.model_validate_json(found)
+                text = await self._store.local_path(text_key(stored.text_sha256))
+                if text is None:
+                    return None
+                results = self._results.place(request.origin)
+                target = result_key(request.job_id, "text.txt")
+                await results.put_file(target, text, replace=True)
+                report = _as_own(stored.report, request, *results.describe(target))
+                await results.put(
+                    result_key(request.job_id, "result.json"),
+                    report.model_dump_json(indent=2).encode(),
+                )
+                return _receipt(report)
+
+
+def _as_own(
+    report: DocumentReport, request: ReuseRequest, local_path: str | None, url: str | None
+) -> DocumentReport:
+    meta = {"result_local_path": local_path, "result_s3_url": url}
+    return report.model_copy(
+        update={
+            "job_id": request.job_id,
+            "source": request.source,
+            "user_id": request.user_id,
+            "started_at": request.started_at,
+            "completed_at": datetime.now(UTC).isoformat(),
+            "cached": True,
+            "metadata": report.metadata.model_copy(update=meta),
+        }
+    )
+
+
+def _receipt(report: DocumentReport) -> ReuseReceipt:
+    return ReuseReceipt(
+        result=DocumentResult(**report.model_dump(exclude={"pages"})),
+        classes="".join(page.classification.letter for page in report.pages),
+        records=tuple(PageRecord(page=page.page, source=page.source) for page in report.pages),
+    )
