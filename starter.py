@@ -73,6 +73,8 @@ def process(
 
     settings = _settings()
     secret = password if password_file is None else _read_password(password_file)
+    # Server and children inherit the environment, and need not know.
+    os.environ.pop("QUIRE_PASSWORD", None)
     request = _request(
         job_id=job_id or _new_job_id(),
         source=source[0],

@@ -44,10 +44,9 @@ def test_path_bucket_and_url_give_the_same_text(
     (web[1] / "mixed.pdf").write_bytes(mixed.read_bytes())
     tool.settings["WHEN_BUSY"] = "wait"  # one model, whose answers are the same each time
     by_path = tool.process(mixed, "--force")
-    by_bucket = tool.run(
-        "process", f"s3://{BUCKET}/inbox/mixed.pdf", "--json", "--force", "--job-id", "b",
-        **s3.settings,
-    )  # fmt: skip
+    by_bucket = tool.also(**s3.settings).run(
+        "process", f"s3://{BUCKET}/inbox/mixed.pdf", "--json", "--force", "--job-id", "b"
+    )
     by_url = tool.run(
         "process", f"{web[0]}/mixed.pdf", "--json", "--force", ALLOW_PRIVATE_URLS="true"
     )
@@ -61,23 +60,24 @@ def test_path_bucket_and_url_give_the_same_text(
     report = json.loads(s3.read(where["result_s3_url"].replace("text.txt", "result.json")))
     assert report == by_bucket.json
     assert by_url.json["source"] == "mixed.pdf"
-    link = tool.run("result", "b", "--link", "--json", **s3.settings).json["link"]
+    link = tool.also(**s3.settings).run("result", "b", "--link", "--json").json["link"]
     with urllib.request.urlopen(link, timeout=10) as answer:
         assert answer.read() == text
 
 
 def test_store_and_results_in_a_bucket(tool: Tool, s3: S3Server, mixed: Path) -> None:
     places = {"STORE_URL": f"s3://{BUCKET}/st", "RESULTS_URL": f"s3://{BUCKET}/out"}
-    first = tool.process(mixed, "--job-id", "one", **places, **s3.settings)
+    tool = tool.also(**places, **s3.settings)
+    first = tool.process(mixed, "--job-id", "one")
     assert first.code == 0, first.err
     assert first.sources() == {"mupdf": 4, "ai": 8}
     assert first.json["metadata"]["result_s3_url"] == f"s3://{BUCKET}/out/one/text.txt"
-    again = tool.process(mixed, "--job-id", "two", **places, **s3.settings)
+    again = tool.process(mixed, "--job-id", "two")
     assert again.json["cached"] is True
     assert s3.read(again.json["metadata"]["result_s3_url"]) == s3.read(
         first.json["metadata"]["result_s3_url"]
     )
-    assert tool.run("result", "two", "--json", **places, **s3.settings).json == again.json
+    assert tool.run("result", "two", "--json").json == again.json
     assert not (tool.state / "store").exists()
 
 
@@ -95,9 +95,10 @@ def test_private_url_is_refused_and_leaves_nothing(
 
 
 def test_missing_object_and_missing_bucket(lone_tool: Tool, s3: S3Server) -> None:
-    ran = lone_tool.run("process", f"s3://{BUCKET}/none.pdf", "--json", **s3.settings)
+    lone_tool = lone_tool.also(**s3.settings)
+    ran = lone_tool.run("process", f"s3://{BUCKET}/none.pdf", "--json")
     assert (ran.code, ran.json["error"]["code"]) == (3, "EXPIRED")
-    ran = lone_tool.run("process", "s3://no-such-bucket/none.pdf", "--json", **s3.settings)
+    ran = lone_tool.run("process", "s3://no-such-bucket/none.pdf", "--json")
     assert (ran.code, ran.json["error"]["reason"]) == (3, "NO_BUCKET")
 
 
