@@ -88,7 +88,7 @@ class DocumentWorkflow:
         if not self._progress.choose_pages(request.pages, source.page_count):
             raise self._fail(_no_such_page(request.pages or "", source.page_count))
         if not request.force:
-            reused = await self._reuse(request, plan, source)
+            reused = await self._in_time(self._reuse(request, plan, source))
             if reused is not None:
                 self._progress.reused(reused)
                 return self._done(reused.result)

@@ -48,15 +48,15 @@ def test_no_image_can_be_opened(tool: Tool, tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_number_of_images(tool: Tool, tmp_path: Path) -> None:
     picture = Image.effect_noise((1654, 2339), 60).convert("RGB")
     peaks = {}
-    for count in (8, 40):
+    for count in (4, 20):
         folder = tmp_path / str(count)
         folder.mkdir()
         for number in range(count):
             picture.putpixel((0, 0), (number, count, 0))
             picture.save(folder / f"{number}.png", compress_level=0)
         peaks[count] = peak_mb(tool.start("process", folder, "--json"))
-    # 32 more pictures of 12 MB each
-    assert peaks[40] - peaks[8] < 100, peaks
+    # 16 more pictures of 12 MB each
+    assert peaks[20] - peaks[4] < 80, peaks
 
 
 def peak_mb(process: "subprocess.Popen[str]") -> float:

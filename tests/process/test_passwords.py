@@ -49,7 +49,8 @@ def test_real_locked_files_open_with_their_password(lone_tool: Tool) -> None:
         ran = lone_tool.process(path, "--password", password, "--text-only")
         assert ran.code == 0, f"{name}: {ran.err}"
         assert ran.text().strip() != "=== Page 1 ===", name
-        wrong(lone_tool.process(path, "--password", password + "x"), "PASSWORD_WRONG")
+    wrong(lone_tool.process(path, "--password", password + "x"), "PASSWORD_WRONG")
+    wrong(lone_tool.process(path), "PASSWORD_MISSING")
 
 
 @needs_corpus
