@@ -3,6 +3,7 @@
 import base64
 import binascii
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -81,9 +82,9 @@ def parse_keys(text: str) -> dict[str, bytes]:
 
 def _own_key(path: Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}")
     if not path.exists():
-        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        handle, name = tempfile.mkstemp(dir=path.parent)  # readable by its owner alone
+        part = Path(name)
         try:
             with os.fdopen(handle, "w") as file:
                 file.write("own:" + base64.b64encode(os.urandom(32)).decode())

@@ -247,6 +247,11 @@ def load_settings() -> Settings:
     return settings
 
 
+def forget_password() -> None:
+    """Server and children inherit the environment, and need not know the document's password."""
+    os.environ.pop("QUIRE_PASSWORD", None)
+
+
 def open_keys(settings: Settings) -> KeyRing:
     """The keys that seal passwords and, if that is wished, payloads."""
     keys = settings.encryption_keys.get_secret_value()

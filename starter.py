@@ -19,7 +19,7 @@ from domain.contracts import JOB_ID, CancelRequest, DocumentRequest, RetryReques
 from domain.errors import Code, ErrorInfo, QuireError
 from domain.pages import parse_pages
 from domain.units import parse_duration
-from settings import Settings, load_settings
+from settings import Settings, forget_password, load_settings
 from telemetry.logs import configure_logs
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
@@ -74,6 +74,7 @@ def process(
 
     settings = _settings()
     secret = password if password_file is None else _read_password(password_file)
+    forget_password()
     request = _request(
         job_id=job_id or _new_job_id(),
         source=source[0],

@@ -18,7 +18,7 @@ _PAGE_INCHES = 8.27
 # A4 at 1200 dpi has 140 million; more is a bomb, or no page.
 _MAX_PIXELS = 200_000_000
 _SURVEY_SIDE = 240
-_FORMATS = ("PNG", "JPEG", "MPO", "TIFF", "WEBP", "GIF", "BMP", "DIB")
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP", "DIB")
 
 
 def count_frames(path: str) -> int:

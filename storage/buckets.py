@@ -24,6 +24,8 @@ _CONFIG = Config(
     connect_timeout=5,
     read_timeout=30,
     max_pool_connections=32,
+    # Links are else signed the old way, which newer regions and servers refuse.
+    signature_version="s3v4",
 )
 _DENIED = {
     "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken",

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,11 +30,10 @@ _CHECKSUM = "SHA256"
 class S3Store:
     """Objects under a prefix of a bucket. boto3 blocks, so every call runs in a thread."""
 
-    def __init__(self, bucket: str, prefix: str, cache: FileCache) -> None:
+    def __init__(self, bucket: str, prefix: str, files: FileCache) -> None:
         self.bucket = bucket
         self._prefix = prefix.strip("/") + "/" if prefix.strip("/") else ""
-        self._cache = cache
-        self._threads = ThreadPoolExecutor(16, thread_name_prefix="quire-s3")
+        self._files = files
 
     async def get(self, key: str) -> bytes | None:
         return await self._run(self._get, key)
@@ -112,7 +112,7 @@ class S3Store:
             )
 
     async def local_path(self, key: str) -> Path | None:
-        return await self._run(self._cache.get, key, lambda part: self._download(key, part))
+        return await self._run(self._files.get, key, lambda part: self._download(key, part))
 
     def _download(self, key: str, part: Path) -> bool:
         try:
@@ -162,7 +162,13 @@ class S3Store:
             s3_client().delete_object(Bucket=self.bucket, Key=self._prefix + key)
 
     async def _run(self, call: Callable[..., T], *args: object) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call, *args)
+        return await asyncio.get_running_loop().run_in_executor(_threads(), call, *args)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """One pool for all stores, so that results in many buckets do not each bring their own."""
+    return ThreadPoolExecutor(32, thread_name_prefix="quire-s3")
 
 
 def _content_type(key: str) -> str:

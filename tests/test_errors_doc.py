@@ -6,23 +6,34 @@ from pathlib import Path
 from domain.errors import MEANING, Code
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("activities", "console", "documents", "domain", "providers", "storage", "workflows")
+FOLDERS = (
+    "activities",
+    "console",
+    "documents",
+    "domain",
+    "providers",
+    "sources",
+    "storage",
+    "workflows",
+)
 # `Code.X, "REASON"` in a call, or `code=Code.X, reason="REASON"`.
-NAMED = re.compile(r'Code\.([A-Z0-9_]+),\s*(?:reason=)?"([A-Z_]+)"')
-# What documents/opening.py refuses is always `NOT_PDF`.
-REFUSED = re.compile(r'_refuse\("([A-Z_]+)"')
+NAMED = re.compile(r'Code\.([A-Z0-9_]+),\s*(?:reason=)?"([A-Z0-9_]+)"')
+# What documents/opening.py refuses is always `NOT_PDF`, a failed download always `IO_ERROR`.
+REFUSED = re.compile(r'_refuse\("([A-Z0-9_]+)"')
+FAILED = re.compile(r'_failed\("([A-Z0-9_]+)"')
 
 
 def named_in_the_code() -> set[tuple[str, str]]:
     files = [*ROOT.glob("*.py"), *(f for name in FOLDERS for f in (ROOT / name).rglob("*.py"))]
     found = {pair for file in files for pair in NAMED.findall(file.read_text())}
     found |= {("NOT_PDF", reason) for file in files for reason in REFUSED.findall(file.read_text())}
+    found |= {("IO_ERROR", reason) for file in files for reason in FAILED.findall(file.read_text())}
     return found | {(meaning.code.value, kind.value) for kind, meaning in MEANING.items()}
 
 
 def listed_in_the_docs() -> set[tuple[str, str]]:
     text = (ROOT / "docs" / "errors.md").read_text()
-    rows = re.findall(r"^\| `([A-Z0-9_]+)` \| `([A-Z_]+)` \|", text, re.MULTILINE)
+    rows = re.findall(r"^\| `([A-Z0-9_]+)` \| `([A-Z0-9_]+)` \|", text, re.MULTILINE)
     return set(rows)
 
 

@@ -61,6 +61,12 @@ class Tool:
                 **settings,
             }
 
+    def also(self, **settings: str) -> "Tool":
+        """The same tool with more settings."""
+        other = Tool(self.state)
+        other.settings = {**self.settings, **settings}
+        return other
+
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
         own = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
         return {**own, "STATE_DIR": str(self.state), **self.settings, **settings}

@@ -75,7 +75,7 @@ class Preparation:
         if not self._progress.choose_pages(self._request.pages, source.page_count):
             raise NoDocumentError(_no_such_page(self._request.pages or "", source.page_count))
         if not self._request.force and previous is None:
-            reused = await self._reuse(plan, source)
+            reused = await self._in_time(self._reuse(plan, source))
             if reused is not None:
                 return reused
         surveyed = await self._in_time(self._survey(source))

@@ -89,8 +89,7 @@ async def test_link_needs_no_credentials(
     await store.put("job/text.txt", "grüße".encode())
     link = await store.link("job/text.txt", 60)
     assert link is not None
-    with urllib.request.urlopen(link, timeout=10) as answer:
-        assert answer.read().decode() == "grüße"
+    assert await asyncio.to_thread(_read_url, link) == "grüße".encode()
     assert await FolderStore(tmp_path).link("x", 60) is None
 
 
@@ -124,6 +123,11 @@ async def test_a_server_that_is_away_is_an_os_error(
     with pytest.raises(OSError, match="S3 does not answer"):
         await store.get("x")
     s3_client.cache_clear()
+
+
+def _read_url(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return bytes(answer.read())
 
 
 def _fill(size: int, calls: list[Path]) -> Callable[[Path], bool]:
