@@ -55,7 +55,11 @@ def test_keys_rotate() -> None:
     assert "2026.a" in caught.value.info.message
 
 
-@pytest.mark.parametrize("text", ["nokey", "a:short", ":" + key(), "a:" + key() + ",a:" + key()])
+@pytest.mark.parametrize(
+    "text",
+    ["nokey", "a:short", ":" + key(), "a:" + key() + ",a:" + key()],
+    ids=["no key", "short", "no id", "same id twice"],
+)
 def test_impossible_keys_are_refused_unseen(text: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parse_keys(text)
