@@ -4,11 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test lint faults clean
+.PHONY: help setup demo test tools pictures lint faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
 	@echo "make test   run the tests (real Temporal server, real HTTP, real PDFs)"
+	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
+	@echo "make pictures  take the README's pictures of the Web UI anew"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make faults kill, starve and damage everything, and print what was lost (15 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
@@ -21,7 +23,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: set PYTHON=/path/to/python3"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) (once, about a minute) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,ocr,test,lint]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,ocr,otel,test,lint]'
 	@touch $(STAMP)
 
 demo: $(STAMP)
@@ -30,6 +32,19 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -n auto
+
+# Not part of `test`, which must not touch the machine: tests without their tool are skipped.
+tools:
+	@if command -v prometheus promtool chromium chromedriver >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing prometheus, chromium and chromium-driver ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			--no-install-recommends prometheus chromium chromium-driver >/dev/null \
+		|| echo "That did not work: the tests that need them are skipped."; \
+	else echo "Needs root on Debian: the tests that need Prometheus or Chromium are skipped."; fi
+
+pictures: $(STAMP) tools
+	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from activities.finalize import FinalizeDocument
 from activities.ingest import IngestSource
@@ -42,9 +43,11 @@ from sources.web import name_in_url
 from storage.cache import FileCache
 from storage.places import Results, open_place
 from storage.protocol import Store
+from telemetry.traces import NoTraces
 from workflows.document import DocumentWorkflow
 
 ROLES = ("workflows", "documents", "ai")
+DEPLOYMENT = "quire"
 # Local OCR uses every core for one page; a second page at once would only slow both down.
 LOCAL_OCR_SLOTS = 1
 
@@ -59,6 +62,7 @@ class House:
     documents: Documents
     providers: Mapping[str, Provider]
     defaults: PlanDefaults
+    traces: NoTraces
 
     async def warm_up(self) -> None:
         """Import the vendors' SDKs, one after the other, while nothing waits for them yet."""
@@ -75,6 +79,7 @@ class House:
         self.documents.close()
         for provider in self.providers.values():
             await provider.close()
+        await self.traces.close()
 
 
 def open_cache(settings: Settings) -> FileCache:
@@ -106,7 +111,7 @@ def plan_defaults(settings: Settings) -> PlanDefaults:
     return settings.plan_defaults(local_missing=lacking, local_limit=LOCAL_OCR_SLOTS)
 
 
-def build_house(settings: Settings) -> House:
+def build_house(settings: Settings, traces: NoTraces | None = None) -> House:
     """Builds the parts; nothing is started or connected yet."""
     return House(
         settings=settings,
@@ -115,6 +120,7 @@ def build_house(settings: Settings) -> House:
         documents=Documents(processes=max(2, os.cpu_count() or 2)),
         providers=_providers(settings),
         defaults=plan_defaults(settings),
+        traces=traces or NoTraces(),
     )
 
 
@@ -142,6 +148,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
         # How fast a cancellation can reach an attempt that is waiting for its vendor.
         max_heartbeat_throttle_interval=timedelta(seconds=2),
         default_heartbeat_throttle_interval=timedelta(seconds=2),
+        deployment_config=_deployment(settings.worker_build_id),
     )
     workers: list[Worker] = []
     if "workflows" in roles:
@@ -187,7 +194,9 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
             )
         )
     if "ai" in roles:
-        recognize = RecognizePage(house.store, house.documents, house.providers, house.unseal)
+        recognize = RecognizePage(
+            house.store, house.documents, house.providers, house.unseal, house.traces
+        )
         for (provider, model), slots in _routes(house).items():
             workers.append(
                 make(
@@ -198,6 +207,17 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
                 )
             )
     return workers
+
+
+def _deployment(build_id: str) -> WorkerDeploymentConfig | None:
+    """With a build id, a document stays with the code that began it: it lasts minutes."""
+    if not build_id:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name=DEPLOYMENT, build_id=build_id),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
+    )
 
 
 def _routes(house: House) -> dict[tuple[str, str], int]:

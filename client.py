@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from temporalio.api.enums.v1 import IndexedValueType
@@ -11,17 +11,24 @@ from temporalio.api.operatorservice.v1 import (
     AddSearchAttributesRequest,
     ListSearchAttributesRequest,
 )
-from temporalio.client import Client
+from temporalio.client import Client, Plugin
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
-from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.runtime import (
+    LoggingConfig,
+    PrometheusConfig,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
 from temporalio.service import RPCError
 
 from codec import SealingCodec
+from domain import measures
 from domain.contracts import SEARCH_ATTRIBUTES
-from domain.errors import Code, QuireError
+from domain.errors import Code, QuireError, SettingsError
 from settings import Settings, open_keys
 
 EMBEDDED_READY_WITHIN_S = 20.0
@@ -75,8 +82,38 @@ def quiet_runtime() -> Runtime:
     )
 
 
+def worker_runtime(settings: Settings) -> Runtime | None:
+    """For a worker: its metrics and the SDK's on one endpoint; None when nobody asked for them."""
+    if not settings.metrics_address:
+        return None
+    try:
+        return Runtime(
+            telemetry=TelemetryConfig(
+                metrics=PrometheusConfig(
+                    bind_address=settings.metrics_address,
+                    counters_total_suffix=True,
+                    unit_suffix=True,
+                    durations_as_seconds=True,
+                    histogram_bucket_overrides={
+                        measure.name: measure.buckets for measure in measures.ALL if measure.buckets
+                    },
+                ),
+                global_tags={"service_name": "quire-worker"},
+                attach_service_name=False,
+            )
+        )
+    except ValueError as error:
+        raise SettingsError(
+            "METRICS_ADDRESS", f"nothing can listen there ({error})", "a free address"
+        ) from None
+
+
 async def connect(
-    settings: Settings, address: str | None = None, *, runtime: Runtime | None = None
+    settings: Settings,
+    address: str | None = None,
+    *,
+    runtime: Runtime | None = None,
+    plugins: Sequence[Plugin] = (),
 ) -> Client:
     """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names."""
     options: Mapping[str, Any] = (
@@ -89,7 +126,10 @@ async def connect(
     while True:
         try:
             return await Client.connect(
-                **options, data_converter=data_converter(settings), runtime=runtime
+                **options,
+                data_converter=data_converter(settings),
+                runtime=runtime,
+                plugins=plugins,
             )
         except (RPCError, RuntimeError) as error:
             if clock() >= give_up_at:

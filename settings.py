@@ -34,6 +34,15 @@ def _parse_list(value: object) -> tuple[str, ...]:
     return tuple(part.strip() for part in str(value).split(",") if part.strip())
 
 
+def parse_address(value: object) -> str:
+    """`127.0.0.1:9464`, or nothing."""
+    host, _, port = str(value).strip().rpartition(":")
+    if str(value).strip() and not (host and port.isdigit() and int(port) < 65536):
+        raise ValueError("an address such as 127.0.0.1:9464")
+    return str(value).strip()
+
+
+Address = Annotated[str, BeforeValidator(parse_address)]
 Duration = Annotated[float, BeforeValidator(parse_duration)]
 Pause = Annotated[float, BeforeValidator(parse_pause)]
 Size = Annotated[int, BeforeValidator(parse_size)]
@@ -121,6 +130,15 @@ class Settings(BaseSettings):
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
+    metrics_address: Address = ""
+    health_address: Address = ""
+    worker_build_id: str = ""
+
+    # The exporter reads these and the other OTEL_* settings itself; here they switch it on.
+    otel_exporter_otlp_endpoint: str = ""
+    otel_exporter_otlp_traces_endpoint: str = ""
+    otel_sdk_disabled: bool = False
+    otel_service_name: str = "quire"
 
     @cached_property
     def providers(self) -> dict[str, ProviderSettings]:
@@ -141,6 +159,11 @@ class Settings(BaseSettings):
             name: _read_provider(name, defaults.get(name, {}))
             for name in (*VENDORS, *self.extra_providers)
         }
+
+    @property
+    def tracing(self) -> bool:
+        named = self.otel_exporter_otlp_endpoint or self.otel_exporter_otlp_traces_endpoint
+        return bool(named) and not self.otel_sdk_disabled
 
     def timeout_of(self, provider: str) -> float:
         own = self.providers[provider].timeout if provider in self.providers else None

@@ -107,6 +107,27 @@ def process(
 
 
 @app.command()
+def estimate(
+    source: Annotated[str, typer.Argument(help="A PDF file.")],
+    engine: Annotated[str | None, typer.Option(help="As with process.")] = None,
+    pages: Annotated[str | None, typer.Option(help="Only these pages: 1-5,9.")] = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Pages by class, calls and expected cost by tier; nothing is spent."""
+    from console.estimate import estimate
+
+    settings = _settings()
+    request = _request(
+        job_id="estimate",
+        source=source,
+        source_name=Path(source).name,
+        engine=engine,
+        pages=_pages(pages),
+    )
+    return _run(estimate(settings, request, as_json=as_json))
+
+
+@app.command()
 def status(job: Job, as_json: AsJson = False) -> Exit:
     """The progress of a job, once."""
     from console.looking import show_status
@@ -117,13 +138,21 @@ def status(job: Job, as_json: AsJson = False) -> Exit:
 @app.command()
 def watch(
     job: Job,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print the pages' text, in order, as it comes.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Also put the files here.")] = None,
     as_json: AsJson = False,
 ) -> Exit:
     """Follow a job live until it is done, then show its result."""
-    from console.looking import watch
+    from console.looking import watch, watch_text
 
-    return _run(watch(_settings(), job, out=out, as_json=as_json))
+    if text and as_json:
+        raise UsageError("--text and --json cannot both have standard output.")
+    settings = _settings()
+    if text:
+        return _run(watch_text(settings, job))
+    return _run(watch(settings, job, out=out, as_json=as_json))
 
 
 @app.command()
@@ -172,20 +201,29 @@ def cancel(
 
 @app.command("list")
 def list_(
-    status: Annotated[str | None, typer.Option(help="running, completed or failed.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="running, completed, failed, canceled or terminated.")
+    ] = None,
     user: Annotated[str | None, typer.Option(help="Only this owner's.")] = None,
     fallback: Annotated[
         bool, typer.Option("--fallback", help="Only with pages that no model read.")
     ] = False,
+    since: Annotated[
+        str | None, typer.Option(help="Only those started within this time: 2h, 3d.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 20,
     as_json: AsJson = False,
 ) -> Exit:
     """The documents, newest first."""
-    from console.looking import Wanted, show_list
+    from console.listing import Wanted, show_list
 
-    if status not in (None, "running", "completed", "failed"):
-        raise UsageError(f"--status {status}: choose running, completed or failed.")
-    wanted = Wanted(status=status, user=user, fallback=fallback, limit=limit)
+    wanted = Wanted(
+        status=status,
+        user=user,
+        fallback=fallback,
+        since_s=_seconds(since, "--since"),
+        limit=limit,
+    )
     return _run(show_list(_settings(), wanted, as_json=as_json))
 
 

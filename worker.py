@@ -5,19 +5,23 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Annotated
 
 import structlog
 import typer
+from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from bootstrap import ROLES, build_house, build_workers
-from client import connect, register_search_attributes
-from domain.errors import QuireError
+from client import connect, register_search_attributes, worker_runtime
+from domain.errors import QuireError, SettingsError
 from embedded import EmbeddedServer
 from settings import Settings, load_settings
+from telemetry.health import HealthServer
 from telemetry.logs import configure_logs
+from telemetry.traces import start_traces
 
 log = structlog.get_logger("quire.worker")
 app = typer.Typer(add_completion=False, help=__doc__)
@@ -30,7 +34,33 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     server = None if settings.temporal_address else EmbeddedServer(settings.state_dir)
     address = (await server.start()).address if server else None
-    client = await connect(settings, address)
+    traces = start_traces(settings)
+    client = await connect(
+        settings, address, runtime=worker_runtime(settings), plugins=traces.plugins
+    )
+    await _check_search_attributes(client)
+    house = build_house(settings, traces)
+    warming = asyncio.create_task(house.warm_up())
+    workers = build_workers(client, house, roles)
+    for left_out in sorted(
+        plan.missing for plan in house.defaults.providers.values() if plan.missing
+    ):
+        log.warning("provider_left_out", reason=left_out)
+    health = await _serve_health(settings, client, workers, stop)
+    log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
+    try:
+        await run_workers(workers, stop)
+    finally:
+        warming.cancel()
+        await house.close()
+        if health:
+            await health.close()
+        if server:
+            server.leave()
+    log.info("worker_stopped")
+
+
+async def _check_search_attributes(client: Client) -> None:
     try:
         added = await register_search_attributes(client)
         if added:
@@ -38,22 +68,39 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     except RPCError as error:
         # A worker's key need not be an operator's: docs/operations.md has the command.
         log.warning("search_attributes_not_checked", error=error.message)
-    house = build_house(settings)
-    warming = asyncio.create_task(house.warm_up())
-    workers = build_workers(client, house, roles)
-    for left_out in sorted(
-        plan.missing for plan in house.defaults.providers.values() if plan.missing
-    ):
-        log.warning("provider_left_out", reason=left_out)
-    log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
+
+
+async def _serve_health(
+    settings: Settings, client: Client, workers: Sequence[Worker], stop: asyncio.Event
+) -> HealthServer | None:
+    if not settings.health_address:
+        return None
+
+    async def check() -> str:
+        if stop.is_set():
+            return "it is shutting down"
+        if not all(worker.is_running for worker in workers):
+            return "not every queue is served"
+        try:
+            well = await client.service_client.check_health(timeout=timedelta(seconds=3))
+        except RPCError:
+            well = False
+        return "" if well else "Temporal does not answer"
+
+    health = HealthServer(settings.health_address, check)
     try:
-        await run_workers(workers, stop)
-    finally:
-        warming.cancel()
-        await house.close()
-        if server:
-            server.leave()
-    log.info("worker_stopped")
+        await health.start()
+    except OSError as error:
+        raise SettingsError(
+            "HEALTH_ADDRESS", f"nothing can listen there ({error.strerror})", "a free address"
+        ) from None
+    return health
+
+
+async def register(settings: Settings) -> None:
+    """Add the search attributes that the cluster's namespace lacks."""
+    added = await register_search_attributes(await connect(settings))
+    log.info("search_attributes_added", names=added)
 
 
 async def run_workers(workers: Sequence[Worker], stop: asyncio.Event) -> None:
@@ -73,6 +120,10 @@ def worker(
     roles: Annotated[
         str, typer.Option(help="Which queues to serve, comma-separated: " + ", ".join(ROLES))
     ] = ",".join(ROLES),
+    register_only: Annotated[
+        bool,
+        typer.Option("--register", help="Only add the search attributes to TEMPORAL_NAMESPACE."),
+    ] = False,
 ) -> None:
     """Serve the queues until stopped."""
     chosen = tuple(part.strip() for part in roles.split(",") if part.strip())
@@ -81,7 +132,7 @@ def worker(
         raise typer.BadParameter(f"{roles!r}: choose from {', '.join(ROLES)}", param_hint="--roles")
     settings = load_settings()
     configure_logs(settings.log_level, settings.log_format)
-    asyncio.run(serve(settings, chosen))
+    asyncio.run(register(settings) if register_only else serve(settings, chosen))
 
 
 def main() -> None:

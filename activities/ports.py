@@ -1,5 +1,6 @@
-"""What activities need of documents/; the store's and the providers' ports stand with them."""
+"""What activities need of documents/ and telemetry/; store and providers have their own ports."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -53,3 +54,9 @@ class DocumentReader(Protocol):
     async def render_image(
         self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
     ) -> PageImage: ...
+
+
+class Tracing(Protocol):
+    """Spans around what takes time outside."""
+
+    def vendor_call(self, route: str, page: int) -> AbstractContextManager[object]: ...

@@ -9,8 +9,9 @@ from temporalio import activity
 
 from activities.failures import attempt_failed, failures_for_temporal, stood_down
 from activities.heartbeats import heartbeats
+from activities.measuring import CallMeter, queued, reused
 from activities.originals import Originals
-from activities.ports import DocumentReader, Unsealer
+from activities.ports import DocumentReader, Tracing, Unsealer
 from activities.surveys import page_texts
 from domain.budget import timeout_counts
 from domain.contracts import AttemptReceipt, AttemptRequest, Brief, StoredAnswer
@@ -18,6 +19,7 @@ from domain.errors import MEANING, AttemptFailed, FailureKind
 from domain.keys import answer_key, brief_key, reading_id
 from domain.page import PageAnswer, PageQuestion
 from domain.prompt import user_prompt
+from domain.spending import Paid
 from providers.protocol import Provider
 from storage.protocol import Store
 
@@ -117,11 +119,14 @@ class RecognizePage:
         documents: DocumentReader,
         providers: Mapping[str, Provider],
         unseal: Unsealer,
+        tracing: Tracing,
     ) -> None:
         self._store = store
         self._originals = Originals(store, documents)
         self._providers = providers
         self._unseal = unseal
+        self._tracing = tracing
+        self._meter = CallMeter()
         self._gate = RouteGate()
         self._briefs: OrderedDict[str, Brief] = OrderedDict()
         # Answers that were paid for while the store was out of reach: the next try puts them.
@@ -136,15 +141,17 @@ class RecognizePage:
                     brief=await self._brief(request.brief),
                     request=request,
                 )
+                queued(attempt.route)
                 stored = await self._store.get(attempt.key)
                 if stored is not None:
                     answer = StoredAnswer.model_validate_json(stored)
-                    return AttemptReceipt(
-                        milliseconds=answer.milliseconds, chars=len(answer.text), stored=True
-                    )
+                    reused(attempt.route)
+                    _log(attempt, "page_reused")
+                    return _receipt(answer, stored=True)
                 if attempt.key in self._unsaved:
                     return await self._save(attempt.key, self._unsaved[attempt.key])
                 if self._gate.closed_for(attempt):
+                    _log(attempt, "attempt_stood_down")
                     raise stood_down(attempt.route)
                 return await self._attempt(attempt)
 
@@ -154,11 +161,18 @@ class RecognizePage:
             answer = await self._ask(attempt)
         except AttemptFailed as error:
             self._gate.failed(attempt, error.kind)
+            _log(
+                attempt,
+                "attempt_failed",
+                duration_ms=_since(started),
+                outcome=error.kind.value,
+                error_code=error.info.code.value,
+            )
             raise attempt_failed(error, _since(started)) from None
         except OSError:
             raise
         except Exception as error:
-            activity.logger.exception("attempt_broke", extra={"page": attempt.request.page})
+            activity.logger.exception("attempt_broke", extra=_facts(attempt))
             bug = AttemptFailed(FailureKind.BUG, f"{type(error).__name__} inside the attempt.")
             raise attempt_failed(bug, _since(started)) from error
         record = StoredAnswer(
@@ -170,6 +184,7 @@ class RecognizePage:
             cost_usd=answer.cost_usd,
             request_id=answer.request_id,
         )
+        _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
         return await self._save(attempt.key, record)
 
     async def _save(self, key: str, record: StoredAnswer) -> AttemptReceipt:
@@ -179,7 +194,7 @@ class RecognizePage:
             self._unsaved.popitem(last=False)
         await self._store.put(key, record.model_dump_json().encode(), replace=False)
         self._unsaved.pop(key, None)
-        return AttemptReceipt(milliseconds=record.milliseconds, chars=len(record.text))
+        return _receipt(record)
 
     async def _ask(self, attempt: Attempting) -> PageAnswer:
         try:
@@ -208,8 +223,11 @@ class RecognizePage:
                 instructions=brief.reading.instructions,
             ),
         )
-        provider = self._providers[attempt.provider]
-        return await provider.read_page(attempt.model, question, attempt.request.seconds)
+        provider, route = self._providers[attempt.provider], attempt.route
+        with self._tracing.vendor_call(route, page), self._meter.call(route) as call:
+            answer = await provider.read_page(attempt.model, question, attempt.request.seconds)
+            call.answered(route, answer)
+            return answer
 
     async def _brief(self, name: str) -> Brief:
         if name not in self._briefs:
@@ -220,6 +238,24 @@ class RecognizePage:
             while len(self._briefs) > BRIEFS_KEPT:
                 self._briefs.popitem(last=False)
         return self._briefs[name]
+
+
+def _receipt(answer: StoredAnswer, *, stored: bool = False) -> AttemptReceipt:
+    usage = answer.usage
+    return AttemptReceipt(
+        milliseconds=answer.milliseconds,
+        chars=len(answer.text),
+        stored=stored,
+        paid=Paid.of(usage.input_tokens, usage.output_tokens, answer.cost_usd),
+    )
+
+
+def _log(attempt: Attempting, event: str, **facts: object) -> None:
+    activity.logger.info(event, extra={**_facts(attempt), **facts})
+
+
+def _facts(attempt: Attempting) -> dict[str, object]:
+    return {"page": attempt.request.page, "route": attempt.route}
 
 
 def _since(started: float) -> int:

@@ -8,6 +8,7 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
+    WorkflowQueryFailedError,
 )
 from temporalio.common import (
     SearchAttributeKey,
@@ -26,8 +27,11 @@ from domain.contracts import (
     DocumentRequest,
     DocumentResult,
     DocumentStatus,
+    PageRange,
+    PageTexts,
     workflow_id,
 )
+from domain.details import render_request
 from domain.errors import Code, DocumentRefused, ErrorInfo, JobError, QuireError
 from workflows.document import DocumentWorkflow
 
@@ -40,6 +44,8 @@ class View:
 
     status: DocumentStatus
     breakers: list[BreakerStatus]
+    # One letter a page, see `domain/showing.py`.
+    grid: str = ""
 
 
 def handle_of(client: Client, job_id: str) -> Handle:
@@ -93,6 +99,7 @@ async def _start(
             ]
         ),
         static_summary=f"{request.source_name} ({engine})",
+        static_details=render_request(request, engine),
     )
 
 
@@ -153,8 +160,17 @@ async def view_of(handle: Handle) -> View | None:
     """Status and breakers for the live view; None when no worker answers just now."""
     try:
         status = await handle.query(DocumentWorkflow.status)
-        return View(status, await handle.query(DocumentWorkflow.breakers))
-    except RPCError:
+        breakers = await handle.query(DocumentWorkflow.breakers)
+        return View(status, breakers, await handle.query(DocumentWorkflow.grid))
+    except (RPCError, WorkflowQueryFailedError):
+        return None
+
+
+async def texts_of(handle: Handle, first: int) -> PageTexts | None:
+    """Where the next finished pages have their text; None when no worker answers just now."""
+    try:
+        return await handle.query(DocumentWorkflow.texts, PageRange(first=first))
+    except (RPCError, WorkflowQueryFailedError):
         return None
 
 

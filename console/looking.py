@@ -1,19 +1,20 @@
-"""Commands that look at jobs: status, watch, result, list, doctor."""
+"""Commands that look at jobs: status, watch, result, doctor."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
-from temporalio.common import SearchAttributeKey
 
+from bootstrap import open_store
 from console import jobs
 from console.doctor import examine
-from console.exits import Exit, UsageError, print_json
-from console.live import follow, one_line
-from console.process import Output, show_result
+from console.exits import Exit, print_json, say
+from console.live import beside, follow
+from console.process import Output, load_result, show_result
 from console.session import open_session
+from console.texts import TextPrinter
+from console.view import one_line
 from domain.contracts import BreakerStatus, DocumentStatus
 from settings import Settings
 
@@ -50,6 +51,19 @@ async def watch(settings: Settings, job_id: str, *, out: Path | None, as_json: b
         return await show_result(session, result, Output(as_json=as_json, out=out))
 
 
+async def watch_text(settings: Settings, job_id: str) -> Exit:
+    """The document's text on standard output, page by page as it is read."""
+    async with open_session(settings) as session:
+        await jobs.describe(session.client, job_id)
+        handle = jobs.handle_of(session.client, job_id)
+        printer = TextPrinter(open_store(settings))
+        result = await beside(printer.run(handle), jobs.result_of(handle))
+        _, whole = await load_result(session, result)
+        printer.finish(whole.decode())
+    say(f"{result.message}; {result.metadata.total_pages} pages")
+    return Exit.DONE
+
+
 async def show_finished(
     settings: Settings, job_id: str, *, out: Path | None, link: bool, as_json: bool
 ) -> Exit:
@@ -57,58 +71,6 @@ async def show_finished(
     async with open_session(settings, roles=()) as session:
         result = await jobs.result_when_ready(session.client, job_id)
         return await show_result(session, result, Output(as_json=as_json, out=out, link=link))
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which documents to list."""
-
-    status: str | None = None
-    user: str | None = None
-    fallback: bool = False
-    limit: int = 20
-
-    def query(self) -> str:
-        parts = ["WorkflowType = 'DocumentWorkflow'"]
-        if self.status:
-            states = {"running": "Running", "completed": "Completed", "failed": "Failed"}
-            parts.append(f"ExecutionStatus = '{states[self.status]}'")
-        if self.user is not None:
-            if "'" in self.user or "\\" in self.user:
-                raise UsageError("--user: quotes and backslashes cannot be searched for.")
-            parts.append(f"QuireUser = '{self.user}'")
-        if self.fallback:
-            parts.append("QuireFallbackPages > 0")
-        return " AND ".join(parts)
-
-
-async def show_list(settings: Settings, wanted: Wanted, *, as_json: bool) -> Exit:
-    """The documents, newest first, from visibility alone: no worker is asked."""
-    async with open_session(settings, roles=()) as session:
-        rows = [
-            {
-                "job_id": execution.id.removeprefix("document-"),
-                "status": execution.status.name.lower() if execution.status else "",
-                "started_at": execution.start_time.isoformat(),
-                "completed_at": execution.close_time.isoformat() if execution.close_time else None,
-                "user_id": attributes.get(SearchAttributeKey.for_keyword("QuireUser")),
-                "engine": attributes.get(SearchAttributeKey.for_keyword("QuireEngine")),
-                "pages": attributes.get(SearchAttributeKey.for_int("QuirePages")),
-                "fallback_pages": attributes.get(SearchAttributeKey.for_int("QuireFallbackPages")),
-            }
-            async for execution in session.client.list_workflows(wanted.query(), limit=wanted.limit)
-            for attributes in [execution.typed_search_attributes]
-        ]
-    if as_json:
-        print_json({"documents": rows})
-        return Exit.DONE
-    table = Table(box=None, pad_edge=False)
-    for name in ("job_id", "status", "started_at", "user_id", "engine", "pages", "fallback_pages"):
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*("" if row[c.header] is None else str(row[c.header]) for c in table.columns))  # type: ignore[index]
-    Console(highlight=False).print(table if rows else "No documents.")
-    return Exit.DONE
 
 
 async def show_doctor(settings: Settings, *, as_json: bool) -> Exit:

@@ -15,8 +15,7 @@ from console.session import Session, open_session
 from domain.contracts import DocumentReport, DocumentRequest, DocumentResult
 from domain.errors import Code, JobError
 from domain.keys import result_key
-from domain.plan import PlanDefaults, chain_request, refuse_unusable_engine
-from domain.routes import build_chain
+from domain.plan import PlanDefaults, make_plan, refuse_unusable_engine
 from settings import Settings
 from sources.fetch import is_remote
 from storage.protocol import Store
@@ -55,10 +54,12 @@ async def process(settings: Settings, request: DocumentRequest, output: Output) 
     """Run the document and show its result."""
     defaults = plan_defaults(settings)
     async with open_session(settings) as session:
-        handle = await jobs.start(session.client, request, engine_of(request, defaults))
-        where = f"; Web UI: {session.ui_url}" if session.ui_url else ""
-        say(f"job {request.job_id}{where}")
-        result = await follow(handle, jobs.result_of(handle))
+        with session.traces.command("process", request.job_id):
+            engine = engine_of(settings, request, defaults)
+            handle = await jobs.start(session.client, request, engine)
+            where = f"; Web UI: {session.ui_url}" if session.ui_url else ""
+            say(f"job {request.job_id}{where}")
+            result = await follow(handle, jobs.result_of(handle))
         return await show_result(session, result, output)
 
 
@@ -115,15 +116,19 @@ async def start_detached(settings: Settings, request: DocumentRequest, out: Path
     defaults = plan_defaults(settings)
     # The job is recorded before this command ends, so that the next one finds it.
     async with open_session(settings, roles=()) as session:
-        await jobs.start(session.client, request, engine_of(request, defaults))
+        with session.traces.command("process --detach", request.job_id):
+            engine = engine_of(settings, request, defaults)
+            await jobs.start(session.client, request, engine)
     if not settings.cluster:
         _run_in_background(settings, request.job_id, out)
 
 
-def engine_of(request: DocumentRequest, defaults: PlanDefaults) -> str:
-    """The provider of the first route, as lists and the Web UI show it."""
-    chain = build_chain(chain_request(request, defaults))
-    return chain.routes[0].provider if chain.routes else "none"
+def engine_of(settings: Settings, request: DocumentRequest, defaults: PlanDefaults) -> str:
+    """The provider of the first route, as lists and the Web UI show it; a cluster's workers know
+    theirs, and correct it at the end."""
+    if settings.cluster:
+        return request.engine or "default"
+    return make_plan(request, defaults).engine
 
 
 def _run_in_background(settings: Settings, job_id: str, out: Path | None) -> None:

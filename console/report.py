@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from console.live import STYLES
+from console.view import STYLES, cost_words
 from domain.contracts import DocumentReport, PageResult
 
 # A longer document shows only the pages that a person must know about.
@@ -58,7 +58,7 @@ def _counts(report: DocumentReport) -> str:
     took = (
         datetime.fromisoformat(report.completed_at) - datetime.fromisoformat(report.started_at)
     ).total_seconds()
-    cost = "price unknown" if meta.cost_usd is None else f"${meta.cost_usd:.4f}"
+    cost = cost_words(meta.input_tokens + meta.output_tokens, meta.cost_usd) or "$0.0000"
     return f"{meta.total_pages} pages in {took:.1f} s: {by_source}; {cost}"
 
 

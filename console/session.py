@@ -12,6 +12,7 @@ from bootstrap import ROLES, House, build_house, build_workers
 from client import connect, quiet_runtime
 from embedded import EmbeddedServer
 from settings import Settings
+from telemetry.traces import NoTraces, start_traces
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Session:
     settings: Settings
     client: Client
     embedded: bool
+    traces: NoTraces
     ui_url: str | None = None
 
 
@@ -29,10 +31,15 @@ async def open_session(
     settings: Settings, roles: tuple[str, ...] = ROLES
 ) -> AsyncIterator[Session]:
     """In embedded mode, documents of this state folder go on while the session is open."""
+    traces = start_traces(settings)
     if settings.temporal_address:
-        yield Session(settings, await connect(settings, runtime=quiet_runtime()), embedded=False)
+        client = await connect(settings, runtime=quiet_runtime(), plugins=traces.plugins)
+        try:
+            yield Session(settings, client, embedded=False, traces=traces)
+        finally:
+            await traces.close()
         return
-    house = build_house(settings)
+    house = build_house(settings, traces)
     server = EmbeddedServer(settings.state_dir)
     workers: list[Worker] = []
     running: list[asyncio.Task[None]] = []
@@ -41,12 +48,14 @@ async def open_session(
             # MuPDF's child starts while the server does.
             house.documents.warm_up()
         info = await server.start()
-        client = await connect(settings, info.address, runtime=quiet_runtime())
+        client = await connect(
+            settings, info.address, runtime=quiet_runtime(), plugins=traces.plugins
+        )
         workers = build_workers(client, house, roles)
         running = [asyncio.create_task(worker.run()) for worker in workers]
         if "ai" in roles:
             running.append(asyncio.create_task(house.warm_up()))
-        yield Session(settings, client, embedded=True, ui_url=info.ui_url)
+        yield Session(settings, client, embedded=True, traces=traces, ui_url=info.ui_url)
     finally:
         await _leave(server, house, workers, running)
 

@@ -61,7 +61,9 @@ async def _start_again(
         say(f"job {job_id}: reading again pages {format_pages(pages)}")
         request = request.model_copy(update={"retry": wish, "force": False})
     await jobs.start_anew(
-        session.client, request, engine_of(request, plan_defaults(session.settings))
+        session.client,
+        request,
+        engine_of(session.settings, request, plan_defaults(session.settings)),
     )
     return True
 

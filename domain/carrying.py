@@ -58,6 +58,8 @@ class Carried(Wire):
     also_vision: tuple[int, ...] = ()
     version: int = 1
     changed: tuple[int, ...] = ()
+    # Input and output tokens, millionths of a dollar, answers without a price.
+    spent: tuple[int, int, int, int] = (0, 0, 0, 0)
     dispatch: CarriedDispatch = CarriedDispatch()
 
 

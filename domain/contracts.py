@@ -18,6 +18,7 @@ from pydantic import (
 
 from domain.errors import Code, ErrorType, FailureKind
 from domain.pages import parse_pages
+from domain.spending import Paid
 
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
@@ -29,13 +30,15 @@ JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 # Temporal keeps a workflow as long as it takes, but no one waits longer for a document.
 LONGEST_DEADLINE_S = 30 * 86400.0
 
-SEARCH_ATTRIBUTES: dict[str, Literal["Keyword", "Int", "Bool"]] = {
+SEARCH_ATTRIBUTES: dict[str, Literal["Keyword", "Int", "Double", "Bool"]] = {
     "QuireStatus": "Keyword",
     "QuireUser": "Keyword",
     "QuireEngine": "Keyword",
     "QuirePages": "Int",
     "QuireFallbackPages": "Int",
     "QuireTimeout": "Bool",
+    "QuireTokens": "Int",
+    "QuireCostUsd": "Double",
 }
 
 
@@ -44,9 +47,12 @@ def route_queue(provider: str, model: str) -> str:
     return f"quire-ai-{provider}-{model}"
 
 
+WORKFLOW_ID_PREFIX = "document-"
+
+
 def workflow_id(job_id: str) -> str:
     """The workflow id of a job."""
-    return f"document-{job_id}"
+    return WORKFLOW_ID_PREFIX + job_id
 
 
 def _page_list(spec: str) -> str:
@@ -86,6 +92,11 @@ class Classification(StrEnum):
     def letter(self) -> str:
         """One letter a page keeps the survey of a long document out of history's way."""
         return self.value[0]
+
+    @property
+    def needs_vision(self) -> bool:
+        """MuPDF's text alone would not do."""
+        return self in (Classification.HAS_GRAPHICS, Classification.SCANNED)
 
     @classmethod
     def from_letter(cls, letter: str) -> "Classification":
@@ -258,6 +269,7 @@ class AttemptReceipt(Lean):
     milliseconds: int
     chars: int
     stored: bool = False
+    paid: Paid = Paid()
 
 
 class AttemptFailure(Lean):
@@ -471,6 +483,10 @@ class ProgressDetail(Wire):
     phase: str = "starting"
     warnings: tuple[str, ...] = ()
     timeout_occurred: bool = False
+    input_tokens: int = 0
+    output_tokens: int = 0
+    # None when the price of a model is unknown.
+    cost_usd: float | None = 0.0
     cancelled: bool = False
 
 
@@ -509,6 +525,13 @@ class PageStatus(Wire):
     route: str | None = None
     attempts: tuple[Attempt, ...] = ()
     error: PageError | None = None
+
+
+class PageTexts(Wire):
+    """Where finished pages have their text: the answer's key, or nothing for MuPDF's."""
+
+    sha256: str
+    pages: tuple[tuple[int, str], ...]
 
 
 class BreakerStatus(Wire):

@@ -41,6 +41,11 @@ class DocumentPlan(Wire):
     reading: ReadingOptions
     every_page: bool
 
+    @property
+    def engine(self) -> str:
+        """The provider of the first route, as lists show it."""
+        return self.chain.routes[0].provider if self.chain.routes else "none"
+
 
 def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequest:
     """The chain that this request asks for."""

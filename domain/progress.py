@@ -1,7 +1,8 @@
 """How far a document is: the state behind the queries, and what is carried between runs."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
+from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -24,8 +25,8 @@ from domain.pages import choose_pages
 from domain.plan import DocumentPlan
 from domain.records import CANCELLED, DEADLINE, tell_attempts
 from domain.retrying import pages_to_retry
+from domain.spending import Spending
 
-_VISION = (Classification.HAS_GRAPHICS, Classification.SCANNED)
 _TOO_LATE = PageError(
     error="The document's deadline passed before this page was read.",
     code=Code.GW_TIMEOUT,
@@ -63,6 +64,10 @@ class DocumentProgress:
         self.cancelled = False
         self.completed_at: float | None = None
         self.error: ErrorInfo | None = None
+        self.sha256 = ""
+        self.spent = Spending()
+        # (page, route, error) of attempts that failed, the newest last.
+        self.last_errors: deque[tuple[int, str, PageError]] = deque(maxlen=5)
 
     # --- steps -------------------------------------------------------------------------------
 
@@ -78,12 +83,14 @@ class DocumentProgress:
         """The survey is known: settle what needs no model, and hand the rest to the dispatch."""
         self.planned(carried.plan, carried.deadline)
         self.started = carried.started
+        self.sha256 = carried.source.sha256
+        self.spent = Spending(*carried.spent)
         self.version = carried.version
         self.changed = set(carried.changed)
         self.past_routes = carried.past_routes
         self.classes = {n: Classification.from_letter(carried.classes[n - 1]) for n in self.chosen}
         every = carried.plan.every_page
-        needy = {n for n, c in self.classes.items() if (every or c in _VISION) and not text_only}
+        needy = {n for n, c in self.classes.items() if (every or c.needs_vision) and not text_only}
         again = {record.page: record for record in carried.again}
         taken_over = {record.page: record for record in carried.records}
         read = {n for n, record in taken_over.items() if record.source is not Source.MUPDF}
@@ -115,6 +122,7 @@ class DocumentProgress:
             update={
                 "records": tuple(ended[n] for n in sorted(ended)),
                 "dispatch": dispatch.carry(),
+                "spent": astuple(self.spent),
                 "version": self.version,
                 "changed": tuple(sorted(self.changed)),
                 "again": (),
@@ -134,6 +142,12 @@ class DocumentProgress:
         if self.dispatch and number in self.dispatch.records:
             self.last_completed = number
             self.changed.add(number)
+
+    def erred(self, number: int) -> None:
+        """The page's last attempt failed."""
+        page = self.require_dispatch().pages[number]
+        if page.error is not None:
+            self.last_errors.append((number, self.route_keys[page.attempts[-1].route], page.error))
 
     def retryable(self, spec: str | None) -> tuple[int, ...]:
         """The ended pages that a person's wish names."""
@@ -193,6 +207,14 @@ class DocumentProgress:
         return datetime.fromtimestamp(self.started, UTC).isoformat()
 
     @property
+    def engine(self) -> str:
+        return self.plan.engine if self.plan else "none"
+
+    @property
+    def done(self) -> int:
+        return len(self.settled) + (len(self.dispatch.records) if self.dispatch else 0)
+
+    @property
     def route_keys(self) -> tuple[str, ...]:
         """What the numbers in records mean: the plan's routes, or those of a past run.
 
@@ -233,6 +255,9 @@ class DocumentProgress:
                 warnings=self.warnings,
                 timeout_occurred=self.timed_out,
                 cancelled=self.cancelled,
+                input_tokens=self.spent.input_tokens,
+                output_tokens=self.spent.output_tokens,
+                cost_usd=self.spent.dollars,
             ),
             heartbeat_at=_iso(self.heartbeat),
             started_at=_iso(self.started),

@@ -4,6 +4,9 @@ import logging
 import sys
 
 import structlog
+from temporalio import activity, workflow
+
+from domain.contracts import WORKFLOW_ID_PREFIX
 
 
 def configure_logs(level: str, log_format: str) -> None:
@@ -12,6 +15,7 @@ def configure_logs(level: str, log_format: str) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
+        _name_the_document,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     renderer: structlog.typing.Processor = (
@@ -30,6 +34,9 @@ def configure_logs(level: str, log_format: str) -> None:
             ],
         )
     )
+    # The ids are fields of their own; in the message they would be a second, unreadable copy.
+    activity.logger.activity_info_on_message = False
+    workflow.logger.workflow_info_on_message = False
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
@@ -40,3 +47,20 @@ def configure_logs(level: str, log_format: str) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
+
+
+def _name_the_document(
+    logger: object, method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Whatever is logged inside a workflow or an activity says of which job, run and attempt."""
+    facts = event.pop("temporal_activity", None) or event.pop("temporal_workflow", None)
+    if facts:
+        known = {
+            "job_id": str(facts.get("workflow_id", "")).removeprefix(WORKFLOW_ID_PREFIX),
+            "workflow_id": facts.get("workflow_id"),
+            "run_id": facts.get("workflow_run_id") or facts.get("run_id"),
+            "attempt": facts.get("attempt"),
+        }
+        for name, value in known.items():
+            event.setdefault(name, value)
+    return event

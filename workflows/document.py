@@ -10,6 +10,7 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.failures import refused
     from activities.finalize import FinalizeDocument
+    from domain import showing
     from domain.carrying import Carried, DocumentRun
     from domain.contracts import (
         BreakerStatus,
@@ -19,6 +20,7 @@ with workflow.unsafe.imports_passed_through():
         FinalizeRequest,
         PageRange,
         PageStatus,
+        PageTexts,
         RetryRequest,
         RetryResult,
         ReuseReceipt,
@@ -32,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.preparing import NoDocumentError, Preparation
     from workflows.scheduling import Scheduler
     from workflows.stopping import StopSign
+    from workflows.telling import Teller
 
 
 @workflow.defn
@@ -45,7 +48,8 @@ class DocumentWorkflow:
             request.job_id, request.user_id, workflow.info().start_time.timestamp()
         )
         self._stop = StopSign()
-        self._scheduler = Scheduler(self._progress, self._stop)
+        self._teller = Teller(self._progress)
+        self._scheduler = Scheduler(self._progress, self._stop, self._teller)
 
     @workflow.run
     async def run(self, request: DocumentRun) -> DocumentResult:
@@ -70,7 +74,7 @@ class DocumentWorkflow:
 
     async def _read(self, carried: Carried | None) -> DocumentResult | Carried:
         if carried is None:
-            prepare = Preparation(self._request, self._progress, self._stop)
+            prepare = Preparation(self._request, self._progress, self._stop, self._teller)
             plan = await prepare.plan()
             alarm = asyncio.create_task(self._sound_alarm(self._progress.deadline or 0.0))
             prepared = await prepare.survey(plan)
@@ -92,7 +96,7 @@ class DocumentWorkflow:
     async def _dispatch_and_finalize(self, carried: Carried) -> DocumentResult | Carried:
         """Once; and again for every wish to retry that comes before the end."""
         while True:
-            self._progress.phase = "dispatch"
+            self._teller.entered("dispatch", workflow.now().timestamp())
             if self._progress.dispatch and await self._scheduler.run(carried.plan, carried.brief):
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 return self._progress.carry(carried)
@@ -107,7 +111,7 @@ class DocumentWorkflow:
         return self._done(result)
 
     async def _finalize(self, carried: Carried) -> DocumentResult:
-        self._progress.phase = "finalize"
+        self._teller.entered("finalize", workflow.now().timestamp())
         request = self._request
         return await workflow.execute_activity_method(
             FinalizeDocument.finalize_document,
@@ -143,6 +147,15 @@ class DocumentWorkflow:
     def _done(self, result: DocumentResult) -> DocumentResult:
         self._progress.completed(workflow.now().timestamp())
         meta = result.metadata
+        tokens = meta.input_tokens + meta.output_tokens
+        self._teller.completed(
+            workflow.now().timestamp(),
+            pages=meta.total_pages,
+            fallback_pages=meta.mupdf_fallback_count,
+            tokens=tokens,
+            cost_usd=meta.cost_usd,
+        )
+        cost = SearchAttributeKey.for_float("QuireCostUsd")
         workflow.upsert_search_attributes(
             [
                 SearchAttributeKey.for_keyword("QuireStatus").value_set("completed"),
@@ -151,12 +164,17 @@ class DocumentWorkflow:
                     meta.mupdf_fallback_count
                 ),
                 SearchAttributeKey.for_bool("QuireTimeout").value_set(meta.timeout_occurred),
+                SearchAttributeKey.for_int("QuireTokens").value_set(tokens),
+                cost.value_unset() if meta.cost_usd is None else cost.value_set(meta.cost_usd),
+                # Whoever started it from afar could only guess.
+                SearchAttributeKey.for_keyword("QuireEngine").value_set(self._progress.engine),
             ]
         )
         return result
 
     def _fail(self, info: ErrorInfo) -> Exception:
         self._progress.failed(info, workflow.now().timestamp())
+        self._teller.failed(info, workflow.now().timestamp())
         workflow.upsert_search_attributes(
             [SearchAttributeKey.for_keyword("QuireStatus").value_set("failed")]
         )
@@ -180,6 +198,16 @@ class DocumentWorkflow:
     @workflow.query(description="Routes and providers: breaker state, time to retry, in flight")
     def breakers(self) -> list[BreakerStatus]:
         return self._progress.breakers()
+
+    @workflow.query(
+        description="One letter a page: m, a, o, f, t by source, > in flight, . waiting"
+    )
+    def grid(self) -> str:
+        return showing.grid(self._progress)
+
+    @workflow.query(description="Store keys of finished pages' texts, from a page on")
+    def texts(self, wanted: PageRange | None = None) -> PageTexts:
+        return showing.texts(self._progress, wanted or PageRange())
 
     # --- what people want --------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ with workflow.unsafe.imports_passed_through():
     from domain.retrying import renumbered
     from workflows import options
     from workflows.stopping import StopSign
+    from workflows.telling import Teller
 
 T = TypeVar("T")
 
@@ -48,11 +49,16 @@ class Preparation:
     """Each step ends early when the stop sign goes up."""
 
     def __init__(
-        self, request: DocumentRequest, progress: DocumentProgress, stop: StopSign
+        self,
+        request: DocumentRequest,
+        progress: DocumentProgress,
+        stop: StopSign,
+        teller: Teller,
     ) -> None:
         self._request = request
         self._progress = progress
         self._stop = stop
+        self._teller = teller
 
     async def plan(self) -> DocumentPlan:
         plan = await workflow.execute_local_activity_method(
@@ -60,6 +66,7 @@ class Preparation:
             self._request,
             start_to_close_timeout=options.LOCAL,
             retry_policy=options.QUICK,
+            summary="decide how the document will be read",
         )
         deadline = workflow.info().start_time + timedelta(seconds=plan.deadline_s)
         self._progress.planned(plan, deadline.timestamp())
@@ -90,7 +97,7 @@ class Preparation:
         return carried if previous is None else _taken_over(carried, previous)
 
     async def _ingest(self) -> SourceReceipt:
-        self._progress.phase = "ingest"
+        self._teller.entered("ingest", workflow.now().timestamp())
         return await workflow.execute_activity_method(
             IngestSource.ingest_source,
             self._request,
@@ -103,7 +110,7 @@ class Preparation:
         )
 
     async def _previous(self) -> PreviousReceipt:
-        self._progress.phase = "ingest"
+        self._teller.entered("ingest", workflow.now().timestamp())
         retry = self._request.retry
         assert retry is not None, "only a retry takes up an earlier run"
         return await workflow.execute_activity_method(
@@ -140,7 +147,7 @@ class Preparation:
         )
 
     async def _survey(self, source: SourceReceipt) -> str:
-        self._progress.phase = "survey"
+        self._teller.entered("survey", workflow.now().timestamp())
         survey = await workflow.execute_activity_method(
             SurveyDocument.survey_document,
             SurveyRequest(
@@ -174,6 +181,7 @@ class Preparation:
             ),
             start_to_close_timeout=options.LOCAL,
             retry_policy=options.STEADY,
+            summary="write down what all attempts have in common",
         )
 
     async def _in_time(self, step: Coroutine[Any, Any, T]) -> T | None:

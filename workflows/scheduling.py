@@ -11,20 +11,23 @@ with workflow.unsafe.imports_passed_through():
     from activities.select import select_routes
     from domain.contracts import AttemptReceipt, AttemptRequest, route_queue
     from domain.dispatch import Flight
+    from domain.errors import FailureKind
     from domain.plan import DocumentPlan
     from domain.progress import DocumentProgress
     from domain.selection import Assignment
     from workflows import options
     from workflows.outcomes import attempt_outcome
     from workflows.stopping import StopSign
+    from workflows.telling import Teller
 
 
 class Scheduler:
     """Waits for an attempt's end, a breaker's wake time, a person's wish, or the stop sign."""
 
-    def __init__(self, progress: DocumentProgress, stop: StopSign) -> None:
+    def __init__(self, progress: DocumentProgress, stop: StopSign, teller: Teller) -> None:
         self._progress = progress
         self._stop = stop
+        self._teller = teller
         self._ended: list[tuple[int, AttemptReceipt | ActivityError]] = []
         self._attempts: dict[int, asyncio.Task[None]] = {}
         self._wake: asyncio.Task[None] | None = None
@@ -62,9 +65,11 @@ class Scheduler:
                     # Pages behind these come into view only now.
                     self._look = True
                     continue
+            self._teller.looked(workflow.now().timestamp())
             if not pages.finished:
                 await workflow.wait_condition(self._has_news)
             self._settle()
+        self._teller.looked(workflow.now().timestamp())
         self._look_again_at(None)
         for number in sorted(self._attempts):
             self._attempts[number].cancel()
@@ -86,6 +91,8 @@ class Scheduler:
     ) -> None:
         route = plan.chain.routes[assignment.route]
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
+        tried = len(self._progress.require_dispatch().pages[assignment.page].attempts)
+        again = f", attempt {tried + 1}" if tried else ""
         try:
             end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
                 RecognizePage.recognize_page,
@@ -104,7 +111,7 @@ class Scheduler:
                 heartbeat_timeout=options.HEARTBEAT,
                 retry_policy=options.ATTEMPT,
                 cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-                summary=f"page {assignment.page} on {route.key}",
+                summary=f"page {assignment.page} on {route.key}{again}",
             )
         except ActivityError as error:
             end = error
@@ -118,14 +125,21 @@ class Scheduler:
         for number, end in ended:
             if self._attempts.pop(number, None) is None:
                 continue  # It was called off before; its page has already ended.
+            page = pages.pages[number]
             if isinstance(end, AttemptReceipt):
                 pages.succeeded(number, end)
+                self._progress.spent.add(end.paid)
+                self._teller.attempted(page)
             else:
                 outcome = attempt_outcome(end)
                 if isinstance(outcome, str):
                     pages.stood_aside(number, now, crowded=outcome == "crowded")
                 else:
                     pages.failed(number, outcome, now)
+                    self._progress.erred(number)
+                    self._teller.attempted(page)
+                    if outcome.kind is FailureKind.TIMEOUT:
+                        self._teller.timed_out("attempt")
             self._progress.touched(number, now)
 
     def _look_again_at(self, when: float | None) -> None:

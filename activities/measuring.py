@@ -1,0 +1,86 @@
+"""What attempts tell operators: metrics of the calls, on the worker that makes them."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from temporalio import activity
+
+from domain import measures
+from domain.errors import AttemptFailed
+from domain.measures import Measure
+from domain.page import PageAnswer
+from domain.records import OK
+from domain.spending import Paid
+
+
+class CallMeter:
+    """Counts, times and prices the calls to models of this worker."""
+
+    def __init__(self) -> None:
+        self._under_way: Counter[str] = Counter()
+
+    @contextmanager
+    def call(self, route: str) -> Iterator["Call"]:
+        """Around one call: what it came to is counted however it ends."""
+        call = Call()
+        started = time.monotonic()
+        self._move(route, +1)
+        try:
+            yield call
+        except AttemptFailed as error:
+            call.outcome = error.kind.value
+            raise
+        finally:
+            self._move(route, -1)
+            _count(measures.CALLS, 1, route=route, outcome=call.outcome)
+            took = time.monotonic() - started
+            _time(measures.CALL_TIME, took, route=route, outcome=call.outcome)
+
+    def _move(self, route: str, step: int) -> None:
+        self._under_way[route] += step
+        gauge = activity.metric_meter().create_gauge(
+            measures.IN_FLIGHT.name, measures.IN_FLIGHT.description
+        )
+        gauge.set(self._under_way[route], {"route": route})
+
+
+class Call:
+    """One call; aborted unless it says something else."""
+
+    outcome = "ABORTED"
+
+    def answered(self, route: str, answer: PageAnswer) -> None:
+        self.outcome = OK
+        usage = answer.usage
+        paid = Paid.of(usage.input_tokens, usage.output_tokens, answer.cost_usd)
+        _count(measures.TOKENS, paid.input_tokens, route=route, direction="input")
+        _count(measures.TOKENS, paid.output_tokens, route=route, direction="output")
+        if paid.microdollars is None:
+            _count(measures.UNPRICED, 1, route=route)
+        else:
+            _count(measures.COST, paid.microdollars, route=route)
+
+
+def reused(route: str) -> None:
+    """An answer was found in the store: nobody was called."""
+    _count(measures.REUSED, 1, route=route)
+
+
+def queued(route: str) -> None:
+    """How long this attempt waited for a slot."""
+    info = activity.info()
+    waited = info.started_time - info.current_attempt_scheduled_time
+    _time(measures.QUEUE_DELAY, waited.total_seconds(), route=route)
+
+
+def _count(measure: Measure, value: int, **labels: str) -> None:
+    activity.metric_meter().create_counter(measure.name, measure.description).add(value, labels)
+
+
+def _time(measure: Measure, seconds: float, **labels: str) -> None:
+    activity.metric_meter().create_histogram_timedelta(measure.name, measure.description).record(
+        timedelta(seconds=max(0.0, seconds)), labels
+    )

@@ -1,0 +1,87 @@
+"""Every metric of the project, by name: workflows, activities and dashboards read them here.
+
+Names are written without the suffixes that the exporter adds: `_total` for what is counted,
+`_seconds` for what takes time.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One metric, and what its labels are."""
+
+    name: str
+    kind: Literal["count", "time", "level"]
+    description: str
+    labels: tuple[str, ...] = ()
+    # Upper bounds in seconds, for a `time`.
+    buckets: tuple[float, ...] = ()
+
+    @property
+    def exposed(self) -> str:
+        """Its name on the metrics endpoint."""
+        return self.name + {"count": "_total", "time": "_seconds", "level": ""}[self.kind]
+
+
+_CALL = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120)
+_WAIT = (0.01, 0.05, 0.1, 0.5, 1, 2, 5, 15, 60)
+_LONG = (1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1800)
+
+# --- told by the workflow, once for each document and never again in a replay ------------------
+
+DOCUMENTS = Measure("quire_documents", "count", "Documents ended, by status", ("status",))
+DOCUMENT_TIME = Measure(
+    "quire_document_duration",
+    "time",
+    "From a document's start to its end",
+    ("status",),
+    _LONG,
+)
+PAGES = Measure("quire_pages", "count", "Pages of ended documents", ("source", "classification"))
+FAILOVERS = Measure(
+    "quire_failovers", "count", "Pages that went on to another route", ("from_route", "to_route")
+)
+TIMEOUTS = Measure(
+    "quire_timeouts", "count", "Time ran out: of an attempt, or of the document", ("scope",)
+)
+BREAKER_CHANGES = Measure(
+    "quire_breaker_changes", "count", "Changes of a breaker to a state", ("key", "state")
+)
+BREAKER_STATE = Measure(
+    "quire_breaker_state",
+    "level",
+    "As the document that changed it last saw it: 0 closed, 1 half open, 2 open",
+    ("key",),
+)
+BREAKER_OPEN_TIME = Measure(
+    "quire_breaker_open", "time", "How long a breaker stayed open", ("key",), _LONG
+)
+
+# --- told by the attempts, where the vendor is called ------------------------------------------
+
+CALLS = Measure("quire_vendor_calls", "count", "Calls to a model", ("route", "outcome"))
+CALL_TIME = Measure(
+    "quire_vendor_call_duration", "time", "Time of a call to a model", ("route", "outcome"), _CALL
+)
+IN_FLIGHT = Measure(
+    "quire_vendor_calls_in_flight", "level", "Calls to a model under way", ("route",)
+)
+TOKENS = Measure("quire_tokens", "count", "Tokens read and written", ("route", "direction"))
+# Counters hold whole numbers: dollars would round to nothing.
+COST = Measure(
+    "quire_cost_microdollars", "count", "Cost by list price, in millionths of a dollar", ("route",)
+)
+UNPRICED = Measure("quire_unpriced_calls", "count", "Calls whose price is unknown", ("route",))
+REUSED = Measure("quire_reused_answers", "count", "Pages read from the store", ("route",))
+QUEUE_DELAY = Measure(
+    "quire_queue_delay", "time", "From schedule to start of an attempt", ("route",), _WAIT
+)
+
+ALL = (
+    DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, BREAKER_CHANGES, BREAKER_STATE,
+    BREAKER_OPEN_TIME, CALLS, CALL_TIME, IN_FLIGHT, TOKENS, COST, UNPRICED, REUSED, QUEUE_DELAY,
+)  # fmt: skip
+
+BREAKER_LEVELS = {"closed": 0, "half_open": 1, "open": 2}

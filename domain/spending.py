@@ -1,0 +1,47 @@
+"""What reading a document has taken so far."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Paid(NamedTuple):
+    """One answer's tokens and price, as short as history likes it: millionths of a dollar."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    microdollars: int | None = 0
+
+    @classmethod
+    def of(cls, input_tokens: int, output_tokens: int, cost_usd: float | None) -> "Paid":
+        return cls(input_tokens, output_tokens, None if cost_usd is None else _micro(cost_usd))
+
+
+@dataclass
+class Spending:
+    """The sum of many answers. An unknown price makes the whole a lower bound."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    microdollars: int = 0
+    unpriced: int = 0
+
+    def add(self, paid: Paid) -> None:
+        self.input_tokens += paid.input_tokens
+        self.output_tokens += paid.output_tokens
+        self.microdollars += paid.microdollars or 0
+        self.unpriced += paid.microdollars is None
+
+    @property
+    def dollars(self) -> float | None:
+        return None if self.unpriced else self.microdollars / 1e6
+
+    def words(self) -> str:
+        """`$0.0421 for 12,345 tokens`; says so when a price is unknown."""
+        dollars = f"${self.microdollars / 1e6:.4f}"
+        if self.unpriced:
+            dollars = f"at least {dollars}" if self.microdollars else "price unknown"
+        return f"{dollars} for {self.input_tokens + self.output_tokens:,} tokens"
+
+
+def _micro(dollars: float) -> int:
+    return round(dollars * 1e6)

@@ -1,0 +1,37 @@
+"""The production stack's files, as tests read them."""
+
+import json
+import re
+from typing import Any
+
+import yaml
+
+from domain import measures
+from tests.tool import ROOT
+
+COMPOSE = ROOT / "docker-compose.temporal.yml"
+DEPLOY = ROOT / "deploy"
+
+
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(COMPOSE.read_text())
+    return found
+
+
+def expressions() -> list[str]:
+    """Every query of the dashboard and of the alert rules."""
+    dashboard = json.loads((DEPLOY / "grafana/dashboards/quire.json").read_text())
+    shown = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    groups = yaml.safe_load((DEPLOY / "prometheus/alerts.yml").read_text())["groups"]
+    return shown + [rule["expr"] for group in groups for rule in group["rules"]]
+
+
+def metric_names(expression: str) -> set[str]:
+    return set(re.findall(r"\b(?:quire|temporal)_\w+", expression))
+
+
+def known_names() -> set[str]:
+    """What the metrics endpoint can show of ours."""
+    plain = {m.exposed for m in measures.ALL if m.kind != "time"}
+    timed = {m.exposed for m in measures.ALL if m.kind == "time"}
+    return plain | {f"{name}_{part}" for name in timed for part in ("bucket", "sum", "count")}

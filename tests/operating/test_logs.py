@@ -1,0 +1,59 @@
+"""The worker's log as JSON: every line can be joined with the document it speaks of."""
+
+import json
+from pathlib import Path
+
+from tests import pdfs
+from tests.operating.worker import running_worker
+from tests.tool import Tool
+from tests.vendor.behaviours import vendor_fails
+from tests.vendor.standin import StandIn
+
+SECRET = "sk-do-not-log-me"
+
+
+def test_every_line_says_of_which_document_it_speaks(
+    tool: Tool, vendor: StandIn, mixed: Path, tmp_path: Path
+) -> None:
+    vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
+    with running_worker(tool, LOG_FORMAT="json", OPENAI_API_KEY=SECRET) as worker:
+        ran = worker.client(tmp_path / "client").process(mixed, "--job-id", "logged")
+        assert ran.code == 0, ran.err
+    whole = "".join(worker.lines)
+    lines = [json.loads(line) for line in worker.lines]
+    assert all({"event", "level", "timestamp"} <= set(line) for line in lines)
+    told = [line for line in lines if "workflow_id" in line]
+    assert {line["job_id"] for line in told} == {"logged"}
+    assert {line["workflow_id"] for line in told} == {"document-logged"}
+    assert len({line["run_id"] for line in told}) == 1
+
+    read = [line for line in told if line["event"] == "page_read"]
+    assert sorted(line["page"] for line in read) == [p["page"] for p in ran.pages if p["model"]]
+    for line in read:
+        page = ran.pages[line["page"] - 1]
+        assert line["route"] == f"{page['provider']}:{page['model']}"
+        assert line["duration_ms"] == page["attempts"][-1]["milliseconds"]
+        assert line["attempt"] == 1
+    failed = [line for line in told if line["event"] == "attempt_failed"]
+    assert {(line["error_code"], line["outcome"]) for line in failed} == {("GW_5XX", "SERVER")}
+    changed = [line for line in told if line["event"] == "breaker_changed"]
+    assert [(line["route"], line["breaker"]) for line in changed] == [
+        ("openai:gpt-6.1-sol", "open")
+    ]
+    (done,) = [line for line in told if line["event"] == "document_completed"]
+    assert done["pages"] == 12
+    assert done["duration_ms"] > 0
+
+    assert SECRET not in whole
+    assert "harbour master" not in whole, "no page text"
+    assert "Read by" not in whole, "no answer"
+
+
+def test_refused_document_is_logged_with_its_code(lone_tool: Tool, tmp_path: Path) -> None:
+    with running_worker(lone_tool, LOG_FORMAT="json", MAX_PAGES="1") as worker:
+        long = pdfs.text_pdf(tmp_path / "long.pdf", 2)
+        assert worker.client(tmp_path / "client").process(long).code == 3
+    lines = [json.loads(line) for line in worker.lines]
+    (failed,) = [line for line in lines if line["event"] == "document_failed"]
+    assert failed["error_code"] == "TOO_LARGE"
+    assert failed["reason"] == "PAGES"

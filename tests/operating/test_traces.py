@@ -1,0 +1,64 @@
+"""One trace a document, from the command over the workflow to each call, over worker restarts."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.operating.collector import Collector
+from tests.operating.worker import RunningWorker, running_worker
+from tests.tool import ROOT, Tool
+from tests.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_hangs
+from tests.vendor.standin import StandIn
+
+WAY_UP = [
+    "RunActivity:recognize_page",
+    "StartActivity:recognize_page",
+    "RunWorkflow:DocumentWorkflow",
+    "StartWorkflow:DocumentWorkflow",
+    "quire process",
+]
+
+
+def test_spans_of_a_document_that_outlived_its_worker(
+    tool: Tool, vendor: StandIn, mixed: Path, tmp_path: Path
+) -> None:
+    vendor.behave(vendor_hangs())
+    vendor.behave(vendor_answers_late(0), first=3)
+    with Collector() as collector:
+        # Spans leave at once: the first worker will not be asked before it dies.
+        otel = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
+        first = RunningWorker(tool, **otel)
+        first.wait_for("worker_started")
+        client = first.client(tmp_path / "client")
+        process = client.start("process", mixed, "--json", "--job-id", "traced", **otel)
+        vendor.wait_for_calls(5, timeout=60)
+        collector.wait_for("RunActivity:recognize_page", 3)
+        first.kill()
+        vendor.reset()
+        vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
+        with running_worker(tool, **otel):
+            _, err = process.communicate(timeout=90)
+            assert process.returncode == 0, err
+        calls = collector.named("call ")
+        assert len({span.trace for span in collector.spans}) == 1
+        answered = len([call for call in vendor.calls() if call.ended])
+        assert len(calls) >= answered + 3, "those before the restart, and those after it"
+        assert all(span.name == f"call {_route(span.attributes)}" for span in calls)
+        assert "call openai:gpt-6.1-sol" in {span.name for span in calls}
+        for span in calls:
+            assert collector.ancestors(span) == WAY_UP
+        assert len(collector.named("RunWorkflow")) == 1, "a replay tells nothing twice"
+        assert not [span for span in collector.spans if "Query" in span.name]
+        assert not [s for s in collector.spans for v in s.attributes.values() if "harbour" in v]
+
+
+def _route(attributes: dict[str, str]) -> str:
+    return f"{attributes['gen_ai.provider.name']}:{attributes['gen_ai.request.model']}"
+
+
+def test_without_an_endpoint_nothing_is_imported() -> None:
+    program = "import worker, starter, console.process, sys; print('opentelemetry' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "False"

@@ -1,0 +1,139 @@
+"""`watch` and `list` in wide and narrow terminals and in a pipe."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from console.exits import UsageError
+from console.listing import Wanted
+from console.view import grid, seconds_left
+from domain.contracts import DocumentStatus, ProgressDetail
+from tests.operating.terminal import lines_of, run_in_terminal
+from tests.operating.worker import RunningWorker, running_worker
+from tests.tool import Tool
+from tests.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_rejects_page
+from tests.vendor.standin import StandIn
+
+
+@pytest.fixture
+def worker(tool: Tool) -> Iterator[RunningWorker]:
+    with running_worker(tool) as running:
+        yield running
+
+
+def test_watch_in_terminals_and_in_a_pipe(
+    worker: RunningWorker, vendor: StandIn, mixed: Path, tmp_path: Path
+) -> None:
+    client = worker.client(tmp_path / "client")
+    vendor.behave(vendor_answers_late(1.2))
+    vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
+    for job, columns in (("wide", 80), ("narrow", 40)):
+        assert client.run("process", mixed, "--detach", "--force", "--job-id", job).code == 0
+        recorded = run_in_terminal(client, columns, "watch", job)
+        drawn = lines_of(recorded)
+        before_the_report = drawn[
+            : next(i for i, line in enumerate(drawn) if "12 pages in" in line)
+        ]
+        assert "\x1b[" in recorded, "colours and cursor movements"
+        live = [line for line in before_the_report if not line.startswith(("page", " "))]
+        assert any("█" in line and "/12 pages" in line for line in live)
+        assert any(line.startswith("■■■■") for line in live), "a cell a page"
+        assert any("s left" in line for line in live)
+        assert any("openai:gpt-6.1-sol" in line and "rests" in line for line in joined(live))
+        too_wide = [line for line in live if len(line) > columns]
+        assert not too_wide, too_wide
+    assert client.run("process", mixed, "--detach", "--force", "--job-id", "pipe").code == 0
+    piped = client.run("watch", "pipe")
+    assert piped.code == 0
+    assert "\x1b" not in piped.out + piped.err
+    assert "dispatch: " in piped.err
+    assert "openai:gpt-6.1-sol open" in piped.err
+    assert "12 pages in" in piped.out
+    assert "tokens" in piped.out
+
+
+def joined(lines: list[str]) -> list[str]:
+    """A long line folded by a narrow terminal, in one piece again."""
+    return [one + two for one, two in zip(lines, [*lines[1:], ""], strict=True)]
+
+
+def test_text_comes_in_order_and_is_the_result(
+    worker: RunningWorker, vendor: StandIn, mixed: Path, tmp_path: Path
+) -> None:
+    """Page 5 is the slowest: 6 and later are read before it and printed after it."""
+    client = worker.client(tmp_path / "client")
+    vendor.behave(vendor_answers_late(0.2))
+    vendor.behave(vendor_answers_late(3), marker="page 5 of")
+    assert client.run("process", mixed, "--detach", "--job-id", "text").code == 0
+    process = client.start("watch", "text", "--text")
+    assert process.stdout is not None
+    early = "".join(process.stdout.readline() for _ in range(4))
+    assert "=== Page 1 ===" in early
+    assert len([call for call in vendor.calls() if call.ended]) < 8, "before the end"
+    rest = process.stdout.read()
+    assert process.wait(60) == 0
+    report = client.run("result", "text", "--json").json
+    whole = Path(report["metadata"]["result_local_path"]).read_text(encoding="utf-8")
+    assert early + rest == whole
+    again = client.run("watch", "text", "--text")
+    assert again.out == whole, "also when it is done"
+    assert client.run("watch", "text", "--text", "--json").code == 2
+
+
+def test_list_filters_and_shows_what_it_cost(
+    worker: RunningWorker, vendor: StandIn, mixed: Path, one_page: Path, tmp_path: Path
+) -> None:
+    client = worker.client(tmp_path / "client")
+    vendor.behave(vendor_rejects_page(), marker="page 7 of")
+    ran = client.process(mixed, "--job-id", "fell-back", "--user", "ada")
+    client.process(one_page, "--job-id", "plain", "--user", "bob")
+
+    def jobs(*filters: str) -> set[str]:
+        listed = client.run("list", "--json", *filters).json["documents"]
+        return {row["job_id"] for row in listed}
+
+    assert jobs("--since", "1h", "--status", "completed") == {"fell-back", "plain"}
+    assert jobs("--since", "1ms") == jobs("--status", "running") == set()
+    assert jobs("--fallback") == {"fell-back"}
+    (row,) = client.run("list", "--json", "--user", "ada").json["documents"]
+    meta = ran.json["metadata"]
+    assert row["tokens"] == meta["input_tokens"] + meta["output_tokens"] > 0
+    assert row["cost_usd"] == pytest.approx(meta["cost_usd"])
+    piped = client.run("list").out.splitlines()
+    assert [line.split("\t")[0] for line in piped] == ["job_id", "plain", "fell-back"]
+    for columns in (80, 40):
+        drawn = lines_of(run_in_terminal(client, columns, "list"))
+        assert any(line.startswith("fell-back") and "completed" in line for line in drawn)
+        assert all(len(line) <= columns for line in drawn)
+    detail = client.run("status", "fell-back", "--json").json["progress_detail"]
+    assert detail["input_tokens"] == meta["input_tokens"]
+    assert detail["cost_usd"] == pytest.approx(meta["cost_usd"], abs=1e-5)
+
+
+def test_query_of_age_names_the_moment() -> None:
+    now = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
+    assert "StartTime >= '2026-05-04T01:02:01.000000Z'" in Wanted(since_s=7200).query(now)
+
+
+@pytest.mark.parametrize("wanted", [Wanted(status="odd"), Wanted(user="o'hara")])
+def test_what_cannot_be_searched_for_is_refused(wanted: Wanted) -> None:
+    with pytest.raises(UsageError):
+        wanted.query(datetime.now(UTC))
+
+
+def test_long_documents_share_cells_and_show_the_worst() -> None:
+    assert grid("maof", 40).plain == "■■■■"
+    crowded = grid("a" * 999 + "f" + "a" * 1000, 10)
+    assert len(crowded.plain) <= 80
+    assert [str(span.style) for span in crowded.spans].count("yellow") == 1
+
+
+def test_time_left_follows_the_pace_and_ends_at_the_deadline() -> None:
+    detail = ProgressDetail(pages_by_source={"mupdf": 50, "ai": 4}, waiting=6, in_flight=2)
+    status = DocumentStatus(job_id="j", status="running", progress_detail=detail)
+    assert seconds_left(status, gone=10, allowed=180) == 20
+    assert seconds_left(status, gone=10, allowed=18) == 8
+    nothing = status.model_copy(update={"progress_detail": ProgressDetail()})
+    assert seconds_left(nothing, gone=10, allowed=18) is None

@@ -1,0 +1,72 @@
+"""Temporal's Web UI as the console, seen in a real browser while a vendor fails."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from domain.contracts import workflow_id
+from embedded import find_binary
+from tests import pdfs
+from tests.operating.browser import chromium, is_there
+from tests.operating.worker import running_worker
+from tests.process.test_lasting import server_of
+from tests.tool import Tool
+from tests.vendor.behaviours import vendor_answers_late, vendor_fails
+from tests.vendor.standin import StandIn
+
+WIDTH, HEIGHT = 1600, 1250
+
+
+@pytest.mark.skipif(not is_there(), reason="needs chromium and chromedriver (make tools)")
+def test_what_an_operator_sees(tool: Tool, vendor: StandIn, tmp_path: Path) -> None:
+    """`make pictures` keeps the two pictures for the README."""
+    pictures = Path(os.environ.get("PICTURES") or tmp_path)
+    document = pdfs.mixed_pdf(tmp_path / "annual-report.pdf", 4, 14)
+    vendor.behave(vendor_answers_late(2))
+    vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
+    with running_worker(tool) as worker, chromium(WIDTH, HEIGHT) as browser:
+        client = worker.client(tmp_path / "client")
+        asked = ("--user", "ada", "--deadline", "2m", "--job-id", "annual-report")
+        process = client.start("process", document, "--json", *asked)
+        vendor.wait_for_calls(9, timeout=60)
+        home = f"{worker.ui_url}/namespaces/default/workflows/{where(tool, 'annual-report')}"
+
+        browser.open(f"{home}/user-metadata")
+        shown = browser.wait_for(
+            "annual-report.pdf", "dispatch", "openai:gpt-6.1-sol", "open SERVER"
+        )
+        for word in ("ada", "120 s", "of 18 pages", "GW_5XX", "503", "in flight", "$"):
+            assert word in shown, word
+        (pictures / "web-ui-during.png").write_bytes(browser.picture())
+        browser.open(f"{home}/timeline")
+        # The timeline draws only what is in view: which pages these are depends on the moment.
+        browser.wait_for("recognize_page • page", " on anthropic:claude-sonnet-5-5")
+
+        _, err = process.communicate(timeout=90)
+        assert process.returncode == 0, err
+        browser.open(f"{home}/timeline")
+        browser.wait_for("Completed".upper(), "merge the pages", ", attempt 2")
+        (pictures / "web-ui-after.png").write_bytes(browser.picture())
+        browser.open(f"{home}/user-metadata")
+        shown = browser.wait_for("18 of 18 pages", "annual-report.pdf", "100%")
+        assert "deadline in" not in shown
+        browser.open(f"{home}/search-attributes")
+        browser.wait_for("QuireCostUsd", "QuireEngine", "openai", "QuireFallbackPages")
+
+
+def where(tool: Tool, job: str) -> str:
+    """The document's place in the Web UI."""
+    address = server_of(tool).address
+    told = subprocess.run(
+        [find_binary(), "workflow", "describe", "-o", "json", "--address", address,
+         "--workflow-id", workflow_id(job)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )  # fmt: skip
+    run = json.loads(told.stdout)["workflowExecutionInfo"]["execution"]["runId"]
+    return f"{workflow_id(job)}/{run}"

@@ -1,0 +1,103 @@
+"""The worker as an operator meets it: health, readiness, registration, versions."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+from pathlib import Path
+
+import pytest
+
+from domain.contracts import SEARCH_ATTRIBUTES
+from embedded import find_binary
+from tests.operating.worker import fetch, free_port, running_worker
+from tests.process.test_lasting import server_of
+from tests.tool import ROOT, Tool
+
+
+def temporal(tool: Tool, *arguments: str) -> str:
+    ran = subprocess.run(
+        [find_binary(), *arguments, "--address", server_of(tool).address],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_health_and_readiness(lone_tool: Tool) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    with running_worker(lone_tool, HEALTH_ADDRESS=address):
+        assert json.loads(fetch(f"http://{address}/healthz")) == {"status": "alive"}
+        assert _ready(address) == {"status": "ready"}
+        # A server that stands still is no server; the worker lives and is not ready.
+        os.kill(server_of(lone_tool).pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(urllib.error.HTTPError, match="503"):
+                fetch(f"http://{address}/readyz")
+            assert json.loads(fetch(f"http://{address}/healthz")) == {"status": "alive"}
+        finally:
+            os.kill(server_of(lone_tool).pid, signal.SIGCONT)
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            fetch(f"http://{address}/else")
+
+
+def _ready(address: str) -> object:
+    """A worker says it has started a moment before its last queue is polled."""
+    for _ in range(50):
+        try:
+            return json.loads(fetch(f"http://{address}/readyz"))
+        except urllib.error.HTTPError:
+            time.sleep(0.1)
+    raise AssertionError("never ready")
+
+
+def test_versioned_worker_serves_once_it_is_current_and_registers(
+    tool: Tool, mixed: Path, tmp_path: Path
+) -> None:
+    with running_worker(tool, WORKER_BUILD_ID="one") as worker:
+        client = worker.client(tmp_path / "client")
+        process = client.start("process", mixed, "--json")
+        version = ["--deployment-name", "quire", "--build-id", "one"]
+        for _ in range(20):
+            try:
+                temporal(tool, "worker", "deployment", "describe-version", *version)
+                break
+            except AssertionError:
+                time.sleep(0.5)
+        assert process.poll() is None, "nobody works on it yet"
+        temporal(tool, "worker", "deployment", "set-current-version", *version, "--yes")
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        assert json.loads(out)["metadata"]["ai_pages_succeeded"] == 8
+
+        remove = ["operator", "search-attribute", "remove", "--yes", "--name", "QuireCostUsd"]
+        temporal(tool, *remove)
+        registered = subprocess.run(
+            [sys.executable, str(ROOT / "worker.py"), "--register"],
+            env=client.environment({}),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert registered.returncode == 0, registered.stderr
+        assert "QuireCostUsd" in registered.stderr
+        listed = temporal(tool, "operator", "search-attribute", "list")
+        assert all(name in listed for name in SEARCH_ATTRIBUTES)
+
+
+def test_address_in_use_is_refused_by_name(lone_tool: Tool) -> None:
+    for setting, value in (("METRICS_ADDRESS", "nowhere"), ("HEALTH_ADDRESS", "1.2.3.4:99999")):
+        ran = subprocess.run(
+            [sys.executable, str(ROOT / "worker.py")],
+            env=lone_tool.environment({setting: value}),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert ran.returncode == 2
+        assert setting in ran.stderr

@@ -1,0 +1,137 @@
+"""What a document's workflow tells operators: log lines, metrics and the Web UI's live details.
+
+None of it is said again in a replay: the SDK's logger and meter keep silent there.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from domain import measures
+    from domain.breaker import Breaker, BreakerState
+    from domain.details import render_details
+    from domain.errors import ErrorInfo
+    from domain.measures import Measure
+    from domain.progress import DocumentProgress
+    from domain.waiting import Page
+
+# Details are rendered whole each time, which costs a long document more: it is told less often.
+PAGES_AT_ONCE = 500
+
+
+class Teller:
+    """Compares what is with what it told last, and tells the difference."""
+
+    def __init__(self, progress: DocumentProgress) -> None:
+        self._progress = progress
+        self._known: dict[str, BreakerState] = {}
+        self._opened: dict[str, float] = {}
+        self._rendered_at = 0.0
+
+    def entered(self, phase: str, now: float) -> None:
+        """A step of the document begins."""
+        self._progress.phase = phase
+        total = len(self._progress.chosen)
+        workflow.logger.info(f"{phase}_began", extra={"pages": total} if total else {})
+        self.render(now)
+
+    # --- while pages are read ----------------------------------------------------------------
+
+    def looked(self, now: float) -> None:
+        """After anything may have changed."""
+        if self._progress.dispatch is not None:
+            for key, breaker in sorted(self._progress.dispatch.health.breakers.items()):
+                if breaker.state is not self._known.get(key, BreakerState.CLOSED):
+                    self._breaker_changed(key, breaker, now)
+        pages = len(self._progress.chosen)
+        if pages <= PAGES_AT_ONCE or now - self._rendered_at >= pages / PAGES_AT_ONCE:
+            self.render(now)
+
+    def render(self, now: float) -> None:
+        self._rendered_at = now
+        workflow.set_current_details(render_details(self._progress, now))
+
+    def attempted(self, page: Page) -> None:
+        """An attempt ended; if the page was tried elsewhere before, that was a failover.
+
+        Told at the end: an attempt that never came to its turn is none.
+        """
+        routes = self._progress.route_keys
+        before, last = ([None, *page.attempts])[-2:]
+        if before is not None and last is not None and before.route != last.route:
+            _count(measures.FAILOVERS, from_route=routes[before.route], to_route=routes[last.route])
+
+    def timed_out(self, scope: str) -> None:
+        _count(measures.TIMEOUTS, scope=scope)
+
+    # --- at the end --------------------------------------------------------------------------
+
+    def completed(self, now: float, **facts: Any) -> None:
+        """The document has its text."""
+        for record in self._progress.records():
+            known = self._progress.classes.get(record.page)
+            _count(
+                measures.PAGES,
+                source=record.source.value,
+                classification=known.value if known else "UNKNOWN",
+            )
+        if self._progress.timed_out:
+            self.timed_out("document")
+        self._ended("completed", now, facts)
+
+    def failed(self, error: ErrorInfo, now: float) -> None:
+        """There is no document."""
+        self._ended("failed", now, {"error_code": error.code.value, "reason": error.reason})
+
+    def _ended(self, status: str, now: float, facts: dict[str, Any]) -> None:
+        for key in sorted(self._opened):
+            self._opened_until(key, now)
+        for key, state in sorted(self._known.items()):
+            # The next document begins with closed breakers.
+            if state is not BreakerState.CLOSED:
+                _set(measures.BREAKER_STATE, 0, key=key)
+        took = now - self._progress.started
+        _count(measures.DOCUMENTS, status=status)
+        _time(measures.DOCUMENT_TIME, took, status=status)
+        self.render(now)
+        workflow.logger.info(
+            f"document_{status}", extra={"duration_ms": round(took * 1000), **facts}
+        )
+
+    # --- breakers ----------------------------------------------------------------------------
+
+    def _breaker_changed(self, key: str, breaker: Breaker, now: float) -> None:
+        self._known[key] = breaker.state
+        if breaker.state is BreakerState.OPEN:
+            self._opened.setdefault(key, now)
+        elif key in self._opened and breaker.state is BreakerState.CLOSED:
+            self._opened_until(key, now)
+        state = breaker.state.value
+        _count(measures.BREAKER_CHANGES, key=key, state=state)
+        _set(measures.BREAKER_STATE, measures.BREAKER_LEVELS[state], key=key)
+        facts = {"route": key, "breaker": state, "failures": breaker.failures}
+        if breaker.state is BreakerState.OPEN:
+            facts |= {
+                "reason": breaker.reason,
+                "retry_in_ms": round((breaker.retry_at - now) * 1e3),
+            }
+        workflow.logger.warning("breaker_changed", extra=facts)
+
+    def _opened_until(self, key: str, now: float) -> None:
+        _time(measures.BREAKER_OPEN_TIME, now - self._opened.pop(key), key=key)
+
+
+def _count(measure: Measure, **labels: str) -> None:
+    workflow.metric_meter().create_counter(measure.name, measure.description).add(1, labels)
+
+
+def _set(measure: Measure, value: int, **labels: str) -> None:
+    workflow.metric_meter().create_gauge(measure.name, measure.description).set(value, labels)
+
+
+def _time(measure: Measure, seconds: float, **labels: str) -> None:
+    workflow.metric_meter().create_histogram_timedelta(measure.name, measure.description).record(
+        timedelta(seconds=max(0.0, seconds)), labels
+    )
