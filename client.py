@@ -22,7 +22,8 @@ from temporalio.service import RPCError
 from codec import SealingCodec
 from domain.contracts import SEARCH_ATTRIBUTES
 from domain.errors import Code, QuireError
-from settings import Settings, open_keys
+from sealing import open_keys
+from settings import Settings
 
 EMBEDDED_READY_WITHIN_S = 20.0
 
