@@ -35,7 +35,8 @@ from providers.local_ocr import LocalOcrProvider
 from providers.openai import OpenAIProvider
 from providers.protocol import Provider
 from providers.vendor import VendorProvider
-from settings import Settings, missing, open_keys
+from sealing import open_keys
+from settings import Settings, missing
 from sources.fetch import Sources, is_remote
 from sources.files import hash_file, page_images, store_images
 from sources.sniff import check_file

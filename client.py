@@ -29,7 +29,8 @@ from codec import SealingCodec
 from domain import measures
 from domain.contracts import SEARCH_ATTRIBUTES
 from domain.errors import Code, QuireError, SettingsError
-from settings import Settings, open_keys
+from sealing import open_keys
+from settings import Settings
 
 EMBEDDED_READY_WITHIN_S = 20.0
 

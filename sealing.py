@@ -10,9 +10,10 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from domain.errors import Code, QuireError, SettingsError
+from domain.encryption import no_keys, parse_keys
+from domain.errors import Code, QuireError
+from settings import Settings
 
-HOW = "id:key pairs, comma-separated, each key 32 random bytes in base64"
 _NONCE = 12
 _KEY_FILE = "encryption.key"
 _VERSION = "q1"
@@ -54,30 +55,14 @@ class KeyRing:
             raise _shut("The sealed secret is damaged.") from None
 
 
-def key_ring(keys: str, state_dir: Path, *, cluster: bool) -> KeyRing:
+def open_keys(settings: Settings) -> KeyRing:
     """From `ENCRYPTION_KEYS`; on one machine without it, from a file made at its first use."""
-    if keys:
-        return KeyRing(parse_keys(keys))
-    if cluster:
-        raise SettingsError(
-            "ENCRYPTION_KEYS", "a cluster's secrets need a key and none is set", HOW
-        )
-    return KeyRing(parse_keys(_own_key(state_dir.expanduser().absolute() / _KEY_FILE)))
-
-
-def parse_keys(text: str) -> dict[str, bytes]:
-    """`id:base64,...`; what is wrong is said without the key itself."""
-    keys: dict[str, bytes] = {}
-    for number, entry in enumerate(text.split(","), start=1):
-        name, _, encoded = entry.strip().partition(":")
-        try:
-            key = base64.b64decode(encoded, validate=True)
-        except binascii.Error:
-            key = b""
-        if not name or len(key) != 32 or name in keys:
-            raise SettingsError("ENCRYPTION_KEYS", f"entry {number} is not a key", HOW)
-        keys[name] = key
-    return keys
+    keys = settings.encryption_keys.get_secret_value()
+    if not keys:
+        if settings.cluster:
+            raise no_keys()
+        keys = _own_key(settings.state_dir.expanduser().absolute() / _KEY_FILE)
+    return KeyRing(parse_keys(keys))
 
 
 def _own_key(path: Path) -> str:

@@ -16,13 +16,13 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.breaker import BreakerPolicy
 from domain.contracts import LOCAL_PROVIDER, ImageOptions
+from domain.encryption import no_keys, parse_keys
 from domain.errors import SettingsError
 from domain.plan import PlanDefaults
 from domain.prompt import DEFAULT_SYSTEM_PROMPT
 from domain.routes import ProviderPlan
 from domain.selection import DispatchPolicy
 from domain.units import parse_duration, parse_pause, parse_size
-from sealing import KeyRing, key_ring
 
 VENDORS = ("openai", "anthropic")
 _TIERS = ("primary", "secondary", "fast")
@@ -263,22 +263,12 @@ def load_settings() -> Settings:
     except ValidationError as error:
         raise _explain(error) from None
     _refuse_impossible(settings)
-    if settings.encryption_keys.get_secret_value() or (
-        settings.encrypt_payloads and settings.cluster
-    ):
-        open_keys(settings)
     return settings
 
 
 def forget_password() -> None:
     """Server and children inherit the environment, and need not know the document's password."""
     os.environ.pop("QUIRE_PASSWORD", None)
-
-
-def open_keys(settings: Settings) -> KeyRing:
-    """The keys that seal passwords and, if that is wished, payloads."""
-    keys = settings.encryption_keys.get_secret_value()
-    return key_ring(keys, settings.state_dir, cluster=settings.cluster)
 
 
 def _read_provider(name: str, defaults: Mapping[str, str]) -> ProviderSettings:
@@ -340,6 +330,11 @@ def _refuse_impossible(settings: Settings) -> None:
                 f"{entry!r} is not a route",
                 f"provider:model, with a provider of {', '.join(sorted(known))}",
             )
+    keys = settings.encryption_keys.get_secret_value()
+    if keys:
+        parse_keys(keys)
+    elif settings.encrypt_payloads and settings.cluster:
+        raise no_keys()
     for name in ("store_url", "results_url"):
         scheme, found, _ = getattr(settings, name).partition("://")
         if found and scheme not in ("file", "s3"):

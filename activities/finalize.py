@@ -10,6 +10,7 @@ from temporalio import activity
 from activities.failures import failures_for_temporal
 from activities.heartbeats import heartbeats
 from activities.ports import ResultPlaces
+from activities.results import write_result
 from activities.surveys import load_chunk
 from domain.contracts import (
     Classification,
@@ -23,7 +24,7 @@ from domain.contracts import (
     StoredResult,
     Usage,
 )
-from domain.keys import answer_key, chunk_of, finished_key, result_key, text_key
+from domain.keys import answer_key, chunk_of, finished_key, text_key
 from domain.merge import merge_pages
 from domain.records import tell_attempts
 from domain.summary import summarize
@@ -45,37 +46,42 @@ class FinalizeDocument:
 
     async def _finalize(self, request: FinalizeRequest) -> DocumentResult:
         pages: list[PageResult] = []
-        length = 0
-        results = self._results.place(request.origin)
-        target = result_key(request.job_id, "text.txt")
-        kept = result_key(request.job_id, "text.txt", request.version)
-        digest = hashlib.sha256()
+        length, digest = 0, hashlib.sha256()
+
+        def report(local_path: str | None, url: str | None) -> DocumentReport:
+            told = summarize(request, pages, text_length=length, local_path=local_path, s3_url=url)
+            return DocumentReport(**told.model_dump(), pages=tuple(pages))
+
         with tempfile.TemporaryDirectory() as folder:
-            text_file = Path(folder) / "text.txt"
-            with text_file.open("w", encoding="utf-8", newline="") as out:
-                async for page, text in self._pages(request):
+            text = Path(folder) / "text.txt"
+            with text.open("w", encoding="utf-8", newline="") as out:
+                async for page, words in self._pages(request):
                     pages.append(page)
-                    for piece in merge_pages([(page.page, text)], first=len(pages) == 1):
+                    for piece in merge_pages([(page.page, words)], first=len(pages) == 1):
                         length += len(piece)
                         digest.update(piece.encode())
                         out.write(piece)
-            for name in (kept, target):
-                await results.put_file(name, text_file, replace=True)
-            if request.finished:
-                await self._store.put_file(text_key(digest.hexdigest()), text_file)
-        local_path, url = results.describe(target)
-        result = summarize(request, pages, text_length=length, local_path=local_path, s3_url=url)
-        report = DocumentReport(**result.model_dump(), pages=tuple(pages))
-        whole = report.model_dump_json(indent=2).encode()
-        await results.put(result_key(request.job_id, "result.json", request.version), whole)
-        await results.put(result_key(request.job_id, "result.json"), whole)
-        # A degraded result is an answer to this job, not the truth about the document: the next
-        # job tries its pages again, and reads the good ones from the store.
-        if request.finished and report.metadata.pages_failed == 0:
-            stored = StoredResult(report=report, text_sha256=digest.hexdigest())
-            key = finished_key(request.sha256, request.finished)
-            await self._store.put(key, stored.model_dump_json().encode())
-        return result
+            written = await write_result(
+                self._results, request.origin, request.job_id, text, report, request.version
+            )
+            await self._keep(request, written, text, digest.hexdigest())
+        return DocumentResult(**written.model_dump(exclude={"pages"}))
+
+    async def _keep(
+        self, request: FinalizeRequest, report: DocumentReport, text: Path, sha256: str
+    ) -> None:
+        """For whoever brings the same bytes again. A degraded result is an answer to this job,
+        not the truth about the document: the next job tries its pages again, and reads the good
+        ones from the store."""
+        if not request.finished or report.metadata.pages_failed:
+            return
+        await self._store.put_file(text_key(sha256), text)
+        # Where this job's files went is no business of the next one's.
+        meta = report.metadata.model_copy(update={"warnings": request.warnings})
+        kept = report.model_copy(update={"metadata": meta})
+        stored = StoredResult(report=kept, text_sha256=sha256)
+        key = finished_key(request.sha256, request.finished)
+        await self._store.put(key, stored.model_dump_json().encode())
 
     async def _pages(self, request: FinalizeRequest) -> AsyncIterator[tuple[PageResult, str]]:
         chunk, surveys = -1, dict[int, PageSurvey]()

@@ -28,8 +28,7 @@ class LoadPrevious:
     async def load_previous(self, request: PreviousRequest) -> PreviousReceipt:
         with failures_for_temporal():
             async with heartbeats():
-                results = self._results.place(request.origin)
-                data = await results.get(result_key(request.job_id, "result.json"))
+                data = await self._result(request)
                 if data is None:
                     raise _expired("The result of the job is gone.")
                 report = DocumentReport.model_validate_json(data)
@@ -45,6 +44,12 @@ class LoadPrevious:
                     kind=report.kind,
                 )
                 return take_over(report, request.pages, source)
+
+    async def _result(self, request: PreviousRequest) -> bytes | None:
+        """Beside its source, or where others go when that bucket could not be written to."""
+        key = result_key(request.job_id, "result.json")
+        beside = await self._results.place(request.origin).get(key)
+        return beside if beside is not None else await self._results.place("").get(key)
 
 
 def _expired(message: str) -> JobError:

@@ -1,12 +1,14 @@
 """reuse_result: the stored result of the same bytes and options, as this job's own."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 from temporalio import activity
 
 from activities.failures import failures_for_temporal
 from activities.heartbeats import heartbeats
 from activities.ports import ResultPlaces
+from activities.results import write_result
 from domain.contracts import (
     DocumentReport,
     DocumentResult,
@@ -15,7 +17,7 @@ from domain.contracts import (
     ReuseRequest,
     StoredResult,
 )
-from domain.keys import finished_key, result_key, text_key
+from domain.keys import finished_key, text_key
 from storage.protocol import Store
 
 
@@ -37,13 +39,12 @@ class ReuseResult:
                 text = await self._store.local_path(text_key(stored.text_sha256))
                 if text is None:
                     return None
-                results = self._results.place(request.origin)
-                target = result_key(request.job_id, "text.txt")
-                await results.put_file(target, text, replace=True)
-                report = _as_own(stored.report, request, *results.describe(target))
-                await results.put(
-                    result_key(request.job_id, "result.json"),
-                    report.model_dump_json(indent=2).encode(),
+                report = await write_result(
+                    self._results,
+                    request.origin,
+                    request.job_id,
+                    text,
+                    partial(_as_own, stored.report, request),
                 )
                 return _receipt(report)
 

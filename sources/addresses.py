@@ -50,7 +50,8 @@ class CheckedTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private
-        self._inner = httpx.AsyncHTTPTransport(trust_env=False)
+        # No connection is kept: the next host may have the same address and another certificate.
+        self._inner = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_keepalive_connections=0))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         host = request.url.host

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from domain.encryption import parse_keys
 from domain.errors import QuireError, SettingsError
-from sealing import KeyRing, key_ring, parse_keys
+from sealing import KeyRing, open_keys
+from settings import Settings
 
 
 def key() -> str:
@@ -70,7 +72,7 @@ def test_one_machine_makes_one_key_even_if_two_commands_want_it(tmp_path: Path) 
     rings: list[KeyRing] = []
 
     def make() -> None:
-        rings.append(key_ring("", tmp_path / "state", cluster=False))
+        rings.append(open_keys(Settings(state_dir=tmp_path / "state")))
 
     threads = [threading.Thread(target=make) for _ in range(8)]
     for thread in threads:
@@ -84,4 +86,4 @@ def test_one_machine_makes_one_key_even_if_two_commands_want_it(tmp_path: Path) 
 
 def test_a_cluster_needs_keys(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="ENCRYPTION_KEYS"):
-        key_ring("", tmp_path, cluster=True)
+        open_keys(Settings(state_dir=tmp_path, temporal_address="127.0.0.1:7233"))

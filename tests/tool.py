@@ -15,7 +15,10 @@ from tests.vendor.standin import Addresses
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the machine's own environment says must not decide a test.
-FOREIGN = ("OPENAI_", "ANTHROPIC_", "TEMPORAL_", "AWS_", "QUIRE_", "IMAGE_", "BREAKER_")
+FOREIGN = (
+    "OPENAI_", "ANTHROPIC_", "TEMPORAL_", "AWS_", "QUIRE_", "IMAGE_", "BREAKER_", "ENCRYPT",
+    "STORE_URL", "RESULTS_URL", "SOURCE_", "ALLOW_PRIVATE",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
