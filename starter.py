@@ -1,24 +1,24 @@
 """Quire turns documents into faithful text with vision models, and always finishes."""
 
 import asyncio
-import getpass
 import os
-import re
-import secrets
 import sys
 from collections.abc import Coroutine
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from pydantic import ValidationError
 
+from console.arguments import (
+    make_request,
+    new_job_id,
+    page_list,
+    read_password,
+    seconds_of,
+)
 from console.exits import Exit, UsageError, exit_code, print_json, say, show_error
-from domain.contracts import JOB_ID, CancelRequest, DocumentRequest, RetryRequest
+from domain.contracts import CancelRequest, RetryRequest
 from domain.errors import Code, ErrorInfo, QuireError
-from domain.pages import parse_pages
-from domain.units import parse_duration
 from settings import Settings, forget_password, load_settings
 from telemetry.logs import configure_logs
 
@@ -73,17 +73,17 @@ def process(
     from console.process import Output, prepare, process, start_detached
 
     settings = _settings()
-    secret = password if password_file is None else _read_password(password_file)
+    secret = password if password_file is None else read_password(password_file)
     forget_password()
-    request = _request(
-        job_id=job_id or _new_job_id(),
+    request = make_request(
+        job_id=job_id or new_job_id(),
         source=source[0],
         engine=engine,
         tier=tier,
         instructions=prompt,
         text_only=text_only,
-        deadline_s=_seconds(deadline),
-        pages=_pages(pages),
+        deadline_s=seconds_of(deadline),
+        pages=page_list(pages),
         user_id=user,
         force=force,
     )
@@ -117,12 +117,12 @@ def estimate(
     from console.estimate import estimate
 
     settings = _settings()
-    request = _request(
+    request = make_request(
         job_id="estimate",
         source=source,
         source_name=Path(source).name,
         engine=engine,
-        pages=_pages(pages),
+        pages=page_list(pages),
     )
     return _run(estimate(settings, request, as_json=as_json))
 
@@ -181,7 +181,7 @@ def retry(
     from console.process import Output
     from console.wishes import retry
 
-    wish = RetryRequest(user_id=user, pages=_pages(pages))
+    wish = RetryRequest(user_id=user, pages=page_list(pages))
     return _run(retry(_settings(), job, wish, Output(as_json=as_json)))
 
 
@@ -221,7 +221,7 @@ def list_(
         status=status,
         user=user,
         fallback=fallback,
-        since_s=_seconds(since, "--since"),
+        since_s=seconds_of(since, "--since"),
         limit=limit,
     )
     return _run(show_list(_settings(), wanted, as_json=as_json))
@@ -241,7 +241,7 @@ def clean(
     """Remove old documents and answers from the store."""
     from console.cleaning import Cleaning, clean
 
-    seconds = _seconds(older_than, "--older-than") or 0.0
+    seconds = seconds_of(older_than, "--older-than") or 0.0
     wanted = Cleaning(older_than_s=seconds, dry_run=dry_run, results=results)
     return _run(clean(_settings(), wanted, as_json=as_json))
 
@@ -266,49 +266,6 @@ def _run(work: Coroutine[Any, Any, Exit | None]) -> Exit:
     # A runner that is never closed: closing would cancel what is left of the workers and wait
     # for a server that the last command out has already stopped. The process ends right after.
     return asyncio.Runner().run(work) or Exit.DONE
-
-
-def _new_job_id() -> str:
-    """Sorts by time, and says when."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-
-
-def _request(**fields: Any) -> DocumentRequest:
-    if not re.fullmatch(JOB_ID, fields["job_id"]):
-        raise UsageError(
-            f"--job-id {fields['job_id']!r} is not a job id.",
-            "Use up to 100 letters, digits, dots, dashes and underscores.",
-        )
-    try:
-        return DocumentRequest(**fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"--{first['loc'][0]}: {first['msg']}.") from None
-
-
-def _read_password(path: Path) -> str:
-    """The first line without its end, and nothing else removed: blanks count."""
-    if str(path) == "-" and sys.stdin.isatty():
-        return getpass.getpass("Password: ", stream=sys.stderr)
-    try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--password-file: {type(error).__name__}.", "Check the file.") from None
-    return text.split("\n", 1)[0].removesuffix("\r")
-
-
-def _seconds(text: str | None, option: str = "--deadline") -> float | None:
-    try:
-        return None if text is None else parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"{option} {text!r} is not {error}.") from None
-
-
-def _pages(spec: str | None) -> str | None:
-    try:
-        return spec if spec is None or parse_pages(spec) else None
-    except ValueError as error:
-        raise UsageError(f"--pages: {error}.") from None
 
 
 def _call(arguments: list[str]) -> int:

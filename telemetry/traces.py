@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import SettingsError
-from settings import Settings
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -79,12 +78,12 @@ class Traces(NoTraces):
         await asyncio.to_thread(self._provider.shutdown)
 
 
-def start_traces(settings: Settings) -> NoTraces:
-    """Traces as the settings want them."""
-    if not settings.tracing:
+def start_traces(service_name: str, *, wanted: bool) -> NoTraces:
+    """Traces under the service's name, or none at no cost."""
+    if not wanted:
         return NoTraces()
     try:
-        return Traces(settings.otel_service_name)
+        return Traces(service_name)
     except ImportError:
         raise SettingsError(
             "OTEL_EXPORTER_OTLP_ENDPOINT",
