@@ -277,7 +277,7 @@ def _call(arguments: list[str]) -> int:
         show_error(error.info, as_json=as_json)
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
-        say("Interrupted. The job is kept: run the same command with its --job-id to go on.")
+        say("Interrupted. A job that was begun is kept: watch JOB, or process with its --job-id.")
         return Exit.INTERRUPTED
     except typer.Exit as leaving:
         return leaving.exit_code
