@@ -61,6 +61,9 @@ def _as_own(
             "started_at": request.started_at,
             "completed_at": datetime.now(UTC).isoformat(),
             "cached": True,
+            # A retry may have made the stored one; of this job it is the first.
+            "version": 1,
+            "changed_pages": (),
             "metadata": report.metadata.model_copy(update=meta),
         }
     )
