@@ -45,12 +45,15 @@ async def _draw(console: Console, handle: Handle) -> None:
 
 
 async def _speak(handle: Handle) -> None:
-    """In a pipe: a line when something changed, and not too often."""
-    last, spoken = "", 0.0
+    """In a pipe: a line when a step began or a breaker moved, else not too often."""
+    last, news, spoken = "", "", 0.0
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
         view = await view_of(handle)
-        line = one_line(view) if view else last
-        if line != last and time.monotonic() - spoken >= SPEAK_EVERY_S:
+        if view is None:
+            continue
+        line, moved = one_line(view), view.status.progress_detail.phase
+        moved += "".join(b.key for b in view.breakers if b.state == "open")
+        if line != last and (moved != news or time.monotonic() - spoken >= SPEAK_EVERY_S):
             say(line)
-            last, spoken = line, time.monotonic()
+            last, news, spoken = line, moved, time.monotonic()

@@ -27,7 +27,7 @@ def test_watch_in_terminals_and_in_a_pipe(
     worker: RunningWorker, vendor: StandIn, mixed: Path, tmp_path: Path
 ) -> None:
     client = worker.client(tmp_path / "client")
-    vendor.behave(vendor_answers_late(1.2))
+    vendor.behave(vendor_answers_late(2))
     vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
     for job, columns in (("wide", 80), ("narrow", 40)):
         assert client.run("process", mixed, "--detach", "--force", "--job-id", job).code == 0

@@ -25,7 +25,9 @@ def test_what_an_operator_sees(tool: Tool, vendor: StandIn, tmp_path: Path) -> N
     """`make pictures` keeps the two pictures for the README."""
     pictures = Path(os.environ.get("PICTURES") or tmp_path)
     document = pdfs.mixed_pdf(tmp_path / "annual-report.pdf", 4, 14)
-    vendor.behave(vendor_answers_late(2))
+    vendor.behave(vendor_answers_late(1))
+    # One page keeps the document under way until the browser has come up.
+    vendor.behave(vendor_answers_late(25), marker="page 17 of")
     vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
     with running_worker(tool) as worker, chromium(WIDTH, HEIGHT) as browser:
         client = worker.client(tmp_path / "client")
