@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tests.operating.collector import Collector
@@ -33,6 +34,8 @@ def test_spans_of_a_document_that_outlived_its_worker(
         process = client.start("process", mixed, "--json", "--job-id", "traced", **otel)
         vendor.wait_for_calls(5, timeout=60)
         collector.wait_for("RunActivity:recognize_page", 3)
+        # Every attempt that was begun has told of its beginning, also those still queued.
+        time.sleep(1.0)
         first.kill()
         vendor.reset()
         vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
