@@ -31,7 +31,7 @@ demo: $(STAMP)
 	@$(BIN)/python starter.py process samples/out/sample.pdf --out demo-output
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 # Not part of `test`, which must not touch the machine: tests without their tool are skipped.
 tools:
