@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
@@ -265,7 +266,15 @@ def _settings() -> Settings:
 def _run(work: Coroutine[Any, Any, Exit | None]) -> Exit:
     # A runner that is never closed: closing would cancel what is left of the workers and wait
     # for a server that the last command out has already stopped. The process ends right after.
-    return asyncio.Runner().run(work) or Exit.DONE
+    return asyncio.Runner().run(_interruptible(work)) or Exit.DONE
+
+
+async def _interruptible(work: Coroutine[Any, Any, Exit | None]) -> Exit | None:
+    """SIGTERM ends a command as Ctrl-C does: in order, and keeping the job."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await work
 
 
 def _call(arguments: list[str]) -> int:

@@ -172,7 +172,7 @@ class RetryRequest(Wire):
     """A person wants pages read again: the named ones, or all that are degraded."""
 
     user_id: str = ""
-    pages: str | None = None
+    pages: Annotated[str, AfterValidator(_page_list)] | None = None
 
 
 class DocumentRequest(Wire):

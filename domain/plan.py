@@ -96,7 +96,11 @@ def refuse_unusable_engine(engine: str | None, defaults: PlanDefaults) -> None:
     if engine == "local":
         missing = defaults.local_missing
     elif engine in defaults.providers:
-        missing = defaults.providers[engine].missing
+        plan = defaults.providers[engine]
+        named = any(entry.startswith(f"{engine}:") for entry in defaults.route_chain)
+        missing = plan.missing
+        if not missing and not plan.models and not named:
+            missing = f"no model is named: set {engine.upper().replace('-', '_')}_PRIMARY_MODEL"
     else:
         known = ", ".join(sorted([*defaults.providers, "local"]))
         missing = f"it is not one of {known}"

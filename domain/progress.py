@@ -173,6 +173,9 @@ class DocumentProgress:
         error = _CALLED_OFF if self.cancelled else _TOO_LATE
         if self.dispatch:
             self.dispatch.stop(source, CANCELLED if self.cancelled else DEADLINE, error)
+            # A page that keeps its earlier reading has lost nothing to the deadline.
+            lost = [r for r in self.dispatch.records.values() if r.source is source]
+            self.timed_out = self.timed_out and bool(lost)
         else:
             self.vision = self.chosen
             for number in self.chosen:

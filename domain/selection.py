@@ -215,7 +215,7 @@ class _Selector:
             others,
             proven=self.snap.routes[index].answered,
         )
-        self.assign.append(Assignment(page.page, index, round(seconds, 1), how))
+        self.assign.append(Assignment(page.page, index, _short(seconds), how))
         self.in_flight[index] += 1
         self.room -= 1
         if how == "probe":
@@ -254,6 +254,11 @@ class _Selector:
 
     def _route(self, index: int) -> Route:
         return self.snap.routes[index].route
+
+
+def _short(seconds: float) -> float:
+    """As few digits as history needs, without moving a short time by much."""
+    return round(seconds, 1 if seconds >= 10 else 3)
 
 
 def _fraction(job_id: str, page: int, round_: int) -> float:

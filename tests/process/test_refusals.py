@@ -100,11 +100,14 @@ def test_unknown_job(lone_tool: Tool) -> None:
         refused(lone_tool.run(command, "no-such-job", "--json"), 4, "EXPIRED", "NO_SUCH_JOB")
 
 
-def test_interrupted_job_is_kept_and_goes_on(tool: Tool, vendor: StandIn, mixed: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_job_is_kept_and_goes_on(
+    tool: Tool, vendor: StandIn, mixed: Path, sent: signal.Signals
+) -> None:
     vendor.behave(vendor_hangs())
     process = tool.start("process", mixed, "--json", "--job-id", "kept")
     vendor.wait_for_calls(2, timeout=60)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, sent)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
     assert out == ""

@@ -1,0 +1,59 @@
+"""The shortest honest script for the same work: no durability, no failover, no store.
+
+Draws every page, asks the model, and writes the text. MuPDF is not thread-safe, so pages are
+drawn one at a time; the calls run beside each other.
+"""
+
+import asyncio
+import base64
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import pymupdf as _pymupdf
+from openai import AsyncOpenAI
+from PIL import Image
+
+from domain.prompt import DEFAULT_SYSTEM_PROMPT
+
+pymupdf: Any = _pymupdf
+
+
+def draw(page: Any) -> str:
+    pixels = page.get_pixmap(dpi=100)
+    image = Image.frombuffer("RGB", (pixels.width, pixels.height), pixels.samples_mv)
+    out = io.BytesIO()
+    image.save(out, "jpeg", quality=70)
+    return base64.b64encode(out.getvalue()).decode()
+
+
+async def read(source: Path, target: Path, base_url: str, slots: int) -> None:
+    client = AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0, timeout=60)
+    free = asyncio.Semaphore(slots)
+    document = pymupdf.open(source)
+
+    async def one(number: int) -> str:
+        async with free:
+            url = f"data:image/jpeg;base64,{draw(document[number])}"
+            answer = await client.chat.completions.create(
+                model="gpt-6.1-sol",
+                messages=[
+                    {"role": "system", "content": DEFAULT_SYSTEM_PROMPT},
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "text", "text": f"Transcribe page {number + 1}."},
+                            {"type": "image_url", "image_url": {"url": url, "detail": "high"}},
+                        ],
+                    },
+                ],
+            )
+            return answer.choices[0].message.content or ""
+
+    texts = await asyncio.gather(*(one(number) for number in range(document.page_count)))
+    target.write_text("\n\n".join(texts))
+
+
+if __name__ == "__main__":
+    asyncio.run(read(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
