@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test tools pictures lint faults clean
+.PHONY: help setup demo test tools pictures lint bench faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
@@ -12,6 +12,7 @@ help:
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
 	@echo "make pictures  take the README's pictures of the Web UI anew"
 	@echo "make lint   ruff and mypy --strict"
+	@echo "make bench  200 pages against the ideal and a bare script (2 minutes)"
 	@echo "make faults kill, starve and damage everything, and print what was lost (15 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
 	@echo "make clean  remove .venv and caches"
@@ -50,6 +51,9 @@ lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+bench: $(STAMP)
+	@$(BIN)/python -m bench.limit
 
 faults: $(STAMP)
 	@$(BIN)/python -m bench.faults
