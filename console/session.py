@@ -9,7 +9,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from bootstrap import ROLES, House, build_house, build_workers
-from client import connect, quiet_runtime
+from client import connect, quiet_runtime, register_search_attributes
 from embedded import EmbeddedServer
 from settings import Settings
 from telemetry.traces import NoTraces, start_traces
@@ -51,6 +51,9 @@ async def open_session(
         client = await connect(
             settings, info.address, runtime=quiet_runtime(), plugins=traces.plugins
         )
+        # A state folder of an older version lacks those that came later, and a document that
+        # sets an unknown one could never end.
+        await register_search_attributes(client)
         workers = build_workers(client, house, roles)
         running = [asyncio.create_task(worker.run()) for worker in workers]
         if "ai" in roles:

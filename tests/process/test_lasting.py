@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ import pytest
 
 from client import connect
 from domain.contracts import workflow_id
-from embedded import EmbeddedServer, ServerInfo
+from embedded import EmbeddedServer, ServerInfo, find_binary
 from settings import Settings
 from tests import pdfs
 from tests.tool import ROOT, Tool
@@ -98,6 +99,27 @@ def test_two_commands_share_a_server_and_the_last_one_stops_it(
     assert not (tool.state / "server.json").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_state_folder_of_an_older_version_still_works(lone_tool: Tool, one_page: Path) -> None:
+    """Its database knows none of the search attributes that came later."""
+    lone_tool.state.mkdir()
+    database = lone_tool.state / "temporal.db"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    serve = (find_binary(), "server", "start-dev", "--headless", "--port", port)
+    old = subprocess.Popen(
+        [*serve, "--db-filename", str(database)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(4)
+    old.kill()
+    old.wait()
+    assert database.stat().st_size > 100_000, "the old server had made its tables"
+    ran = lone_tool.run("process", one_page, "--json", timeout=40.0)
+    assert ran.code == 0, ran.err
 
 
 def test_finished_job_gives_its_result_again(tool: Tool, vendor: StandIn, mixed: Path) -> None:
