@@ -57,6 +57,7 @@ class Scheduler:
                     pages.snapshot(workflow.now().timestamp()),
                     start_to_close_timeout=options.LOCAL,
                     retry_policy=options.QUICK,
+                    summary="give pages to routes",
                 )
                 for assignment, flight in pages.apply(selection):
                     self._begin(plan, brief, assignment, flight)
