@@ -292,8 +292,9 @@ def _call(arguments: list[str]) -> int:
         return leaving.exit_code
     except Exception as error:
         if hasattr(error, "format_message"):
-            usage = UsageError(str(error.format_message()))
-            show_error(usage.info, as_json=as_json)
+            words = str(error.format_message())
+            if words:  # without words, the help has just been shown
+                show_error(UsageError(words).info, as_json=as_json)
             return Exit.USAGE
         import structlog
 
