@@ -19,6 +19,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.hostile import hostile_files, try_files
+from client import connect
+from domain.contracts import workflow_id
+from settings import Settings
 from tests import pdfs
 from tests.cluster import Cluster, children_of, kill
 from tests.tool import Ran, Tool
@@ -126,12 +129,21 @@ def giant_documents(folder: Path) -> list[Line]:
             ran = tool.run(*command, timeout=1200.0, TEMPORAL_ADDRESS=cluster.address)
             seconds = time.monotonic() - started
             peaks[name] = peak_mb(worker.pid)
+            runs = asyncio.run(count_runs(cluster.address, ran.json["job_id"]))
         done = ran.code == 0 and ran.json["metadata"]["pages_done"] == text + vision
         lost = 0 if done else text + vision
         ratio = peaks[name] / peaks["500"]
-        note = f"{seconds:.0f} s, worker's peak {peaks[name]:.0f} MB ({ratio:.2f} of 500 pages')"
+        memory = f"worker's peak {peaks[name]:.0f} MB ({ratio:.2f} of 500 pages')"
+        note = f"{seconds:.0f} s in {runs} runs, {memory}"
         lines.append(Line(f"{name} pages", 1, int(done), lost, 0, note))
     return lines
+
+
+async def count_runs(address: str, job_id: str) -> int:
+    """How many runs the document's workflow took."""
+    client = await connect(Settings(), address)
+    query = f"WorkflowId = '{workflow_id(job_id)}'"
+    return len([run async for run in client.list_workflows(query)])
 
 
 def peak_mb(pid: int) -> float:

@@ -24,5 +24,7 @@ LOCAL = timedelta(seconds=10)
 DOCUMENT_STEP = timedelta(minutes=30)
 # What an attempt needs besides the vendor's time: drawing the page, and reading and writing.
 ATTEMPT_MARGIN = timedelta(seconds=60)
+# Some 300 to 400 pages that need vision: between two runs, slots stand still for one answer only.
+LONG_HISTORY_EVENTS = 1500
 # "A moment": how long an attempt may wait for a slot that other documents hold.
 MOMENT = timedelta(seconds=3)

@@ -21,6 +21,14 @@ with workflow.unsafe.imports_passed_through():
     from workflows.telling import Teller
 
 
+def _history_is_long() -> bool:
+    """Temporal suggests a new run at 4,096 events; a shorter history is also replayed sooner
+    when a worker takes the document over."""
+    info = workflow.info()
+    long = info.get_current_history_length() >= options.LONG_HISTORY_EVENTS
+    return long or info.is_continue_as_new_suggested()
+
+
 class Scheduler:
     """Waits for an attempt's end, a breaker's wake time, a person's wish, or the stop sign."""
 
@@ -47,7 +55,7 @@ class Scheduler:
         """
         pages = self._progress.require_dispatch()
         while not pages.finished and not self._stop.up:
-            self._draining |= workflow.info().is_continue_as_new_suggested()
+            self._draining = self._draining or _history_is_long()
             if self._draining and not pages.flights:
                 break
             if not self._draining and (self._look or pages.wants_selection()):
