@@ -1,1 +1,1 @@
-"""Logs; later metrics and traces."""
+"""Logs, health endpoints and traces; metrics go through the meters of Temporal's SDK."""

@@ -125,3 +125,16 @@ async def test_long_document_continues_as_new(
     assert len(runs) > 1
     started = json.loads(ran.out)["started_at"]
     assert started < max(run.start_time for run in runs).isoformat()
+
+
+def test_two_documents_on_one_worker_share_its_slots(
+    tool: Tool, vendor: StandIn, cluster: Cluster, tmp_path: Path
+) -> None:
+    vendor.behave(vendor_answers_late(0.3))
+    cluster.start_worker(tool)
+    sources = [pdfs.mixed_pdf(tmp_path / f"{pages}.pdf", 0, pages) for pages in (9, 10)]
+    for process in [begin(tool, cluster, source) for source in sources]:
+        assert set(end(process).sources()) == {"ai"}
+    assert len(vendor.calls()) == 19
+    for model in ("gpt-6.1-sol", "gpt-6.1-terra", "claude-sonnet-5-5"):
+        assert vendor.max_concurrent(model) == 2, "full, and never over"
