@@ -1,8 +1,10 @@
 """finalize_document: merge the pages in order into `text.txt` and `result.json`."""
 
+import asyncio
 import hashlib
 import tempfile
 from collections.abc import AsyncIterator
+from itertools import groupby
 from pathlib import Path
 
 from temporalio import activity
@@ -84,22 +86,24 @@ class FinalizeDocument:
         await self._store.put(key, stored.model_dump_json().encode())
 
     async def _pages(self, request: FinalizeRequest) -> AsyncIterator[tuple[PageResult, str]]:
-        chunk, surveys = -1, dict[int, PageSurvey]()
-        for record in sorted(request.records, key=lambda r: r.page):
-            if chunk_of(record.page) != chunk:
-                chunk = chunk_of(record.page)
-                found = await load_chunk(self._store, request.sha256, chunk) or []
-                surveys = {survey.page: survey for survey in found}
-            survey = surveys.get(record.page) or PageSurvey(
-                page=record.page,
-                classification=Classification.SCANNED,
-                reason="the deadline passed before this page was surveyed",
-            )
-            yield await self._page(request, record, survey)
+        """Page after page; the answers of one chunk are fetched beside each other."""
+        records = sorted(request.records, key=lambda record: record.page)
+        for chunk, group in groupby(records, key=lambda record: chunk_of(record.page)):
+            found = await load_chunk(self._store, request.sha256, chunk) or []
+            surveys = {survey.page: survey for survey in found}
+            for page in await asyncio.gather(
+                *(self._page(request, record, surveys.get(record.page)) for record in group)
+            ):
+                yield page
 
     async def _page(
-        self, request: FinalizeRequest, record: PageRecord, survey: PageSurvey
+        self, request: FinalizeRequest, record: PageRecord, survey: PageSurvey | None
     ) -> tuple[PageResult, str]:
+        survey = survey or PageSurvey(
+            page=record.page,
+            classification=Classification.SCANNED,
+            reason="the deadline passed before this page was surveyed",
+        )
         key = _answer_key(request, record)
         answer = await self._answer(key)
         text = answer.text if answer else survey.text

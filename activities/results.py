@@ -1,5 +1,6 @@
 """Writing a job's files where they belong."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,11 +38,11 @@ async def write_result(
 async def _write(
     store: Store, job_id: str, text: Path, make: MakeReport, version: int
 ) -> DocumentReport:
-    target = result_key(job_id, "text.txt")
-    await store.put_file(result_key(job_id, "text.txt", version), text, replace=True)
-    await store.put_file(target, text, replace=True)
-    report = make(*store.describe(target))
+    def keys(name: str) -> tuple[str, str]:
+        return result_key(job_id, name, version), result_key(job_id, name)
+
+    await asyncio.gather(*(store.put_file(k, text, replace=True) for k in keys("text.txt")))
+    report = make(*store.describe(result_key(job_id, "text.txt")))
     data = report.model_dump_json(indent=2).encode()
-    await store.put(result_key(job_id, "result.json", version), data)
-    await store.put(result_key(job_id, "result.json"), data)
+    await asyncio.gather(*(store.put(key, data) for key in keys("result.json")))
     return report

@@ -1,6 +1,6 @@
 """Rectangles on a page: how much of it they cover, and which of them belong together. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -72,35 +72,55 @@ class Grid:
         for row in range(r0, r1 + 1):
             self._rows[row] |= mask
 
-    def islands(self) -> dict[int, int]:
-        """The number of the connected island of every marked cell (diagonals connect)."""
-        left = {_cell(c, r) for r, bits in enumerate(self._rows) for c in _bits(bits)}
-        island: dict[int, int] = {}
-        number = 0
-        while left:
-            stack = [left.pop()]
-            while stack:
-                at = stack.pop()
-                island[at] = number
-                for step in _STEPS:
-                    if at + step in left:
-                        left.remove(at + step)
-                        stack.append(at + step)
-            number += 1
+    def islands(self) -> "Islands":
+        """Marked cells that hang together, diagonals too."""
+        return Islands(self._rows)
+
+
+class Islands:
+    """The connected islands of a raster, found run by run and not cell by cell."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        self._parent: list[int] = []
+        self._runs: list[list[tuple[int, int, int]]] = []
+        above: list[tuple[int, int, int]] = []
+        for bits in rows:
+            above = [self._add(first, last, above) for first, last in _runs(bits)]
+            self._runs.append(above)
+
+    def of(self, column: int, row: int) -> int:
+        """The number of a marked cell's island."""
+        return next(
+            self._root(island) for first, last, island in self._runs[row] if first <= column <= last
+        )
+
+    def _add(
+        self, first: int, last: int, above: list[tuple[int, int, int]]
+    ) -> tuple[int, int, int]:
+        own = len(self._parent)
+        self._parent.append(own)
+        for start, end, island in above:
+            if start <= last + 1 and end >= first - 1:
+                self._parent[self._root(island)] = own
+        return first, last, own
+
+    def _root(self, island: int) -> int:
+        while self._parent[island] != island:
+            self._parent[island] = self._parent[self._parent[island]]
+            island = self._parent[island]
         return island
 
 
-# Cells are numbered row by row, with a margin so that a step never leads around the edge.
-_STRIDE = COLUMNS + 2
-_STEPS = (-_STRIDE - 1, -_STRIDE, -_STRIDE + 1, -1, 1, _STRIDE - 1, _STRIDE, _STRIDE + 1)
-
-
-def _cell(column: int, row: int) -> int:
-    return row * _STRIDE + column
-
-
-def _bits(bits: int) -> Iterable[int]:
-    return (c for c in range(COLUMNS) if bits >> c & 1)
+def _runs(bits: int) -> Iterator[tuple[int, int]]:
+    """First and last column of every stretch of ones."""
+    start = 0
+    while bits:
+        gap = (bits & -bits).bit_length() - 1
+        bits >>= gap
+        length = (~bits & (bits + 1)).bit_length() - 1
+        bits >>= length
+        yield start + gap, start + gap + length - 1
+        start += gap + length
 
 
 def covered_share(page: Box, boxes: Iterable[Box]) -> float:
@@ -131,9 +151,9 @@ def clusters(page: Box, boxes: list[Box]) -> list[list[int]]:
     grid = Grid(page)
     for box in boxes:
         grid.mark(box)
-    island = grid.islands()
+    islands = grid.islands()
     groups: dict[int, list[int]] = {}
     for index, box in enumerate(boxes):
         c0, _, r0, _ = grid.span(box)
-        groups.setdefault(island[_cell(c0, r0)], []).append(index)
+        groups.setdefault(islands.of(c0, r0), []).append(index)
     return list(groups.values())

@@ -96,6 +96,8 @@ def _hidden_share(log: Sequence[tuple[str, Sequence[float]]], frame: Box) -> flo
     cover = max(
         (i for i, (k, b) in enumerate(log) if k in _IMAGES and _large(_box(b), frame)), default=-1
     )
+    if cover < 0 and not any(kind == "ignore-text" for kind, _ in log):
+        return 0.0
     seen = hidden = 0.0
     for index, (kind, bbox) in enumerate(log):
         area = _box(bbox).clipped(frame).area
