@@ -181,7 +181,7 @@ class Simulation:
         assert books.waiting == sorted(books.waiting)
         assert len(books.flights) <= books.policy.window
         for index, route in enumerate(books.routes):
-            assert books.in_flight_on(index) <= 2 * route.limit
+            assert books.in_flight_on(index) <= 2 * route.limit + route.ahead
         self._look_at_breakers()
         self.watch(self)
 

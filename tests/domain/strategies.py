@@ -85,6 +85,7 @@ def chains(draw: st.DrawFn, *, least: int = 0, most: int = 4) -> tuple[Route, ..
             model=model,
             limit=draw(st.integers(1, 3)),
             timeout_s=draw(quarters(0.25, 60)),
+            ahead=draw(st.integers(0, 2)),
         )
         for provider, model in keys
     ]

@@ -518,6 +518,19 @@ def test_selection_is_wanted_only_when_it_can_change_something() -> None:
     assert dispatch.wants_selection()
 
 
+def test_selection_is_wanted_before_what_workers_take_up_ahead_runs_out() -> None:
+    route = Route(provider="a", model="m", limit=2, ahead=1)
+    dispatch = books(route, pages=12)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    dispatch.succeeded(1, READ)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert len(dispatch.flights) == 5, "two read, one is drawn ahead, two are queued"
+    dispatch.succeeded(2, READ)
+    assert not dispatch.wants_selection()
+    dispatch.succeeded(3, READ)
+    assert dispatch.wants_selection(), "none is queued for the place of the one drawn ahead"
+
+
 @pytest.mark.parametrize("end", ["failed", "crowded", "stood down"])
 def test_attempt_without_an_answer_calls_for_one_selection(end: str) -> None:
     """Even while every slot is taken: its page may be at its end, or go elsewhere."""

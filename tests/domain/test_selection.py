@@ -128,6 +128,12 @@ def test_queue_behind_answered_routes_up_to_twice_the_limit(mode: str) -> None:
     assert where(selection) == [(1, 0, "behind"), (2, 0, "behind")]
 
 
+def test_queue_is_longer_by_what_a_worker_takes_up_ahead() -> None:
+    route = Route(provider="a", model="m", limit=2, ahead=1)
+    routes = [RouteView(route=route, in_flight=2, answered=True), view("b", in_flight=2)]
+    assert where(chosen(routes, 9)) == [(page, 0, "behind") for page in (1, 2, 3)]
+
+
 def test_queue_behind_the_shorter_queue() -> None:
     routes = [
         view("a", in_flight=3, answered=True),
