@@ -81,7 +81,11 @@ def _bars(axes: Axes, chart: Chart) -> None:
     if chart.logarithmic:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.set_xticks(list(places), words, rotation=20 if len(words) > 4 else 0)
+    axes.set_xticks(list(places), words)
+    if len(words) > 4:
+        axes.tick_params(axis="x", labelrotation=20)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
 
 
 def _colours(chart: Chart) -> Sequence[str]:

@@ -5,6 +5,7 @@ first that counts, so its SDKs are imported and its MuPDF children run: what a d
 a machine that is in service, not what starting costs.
 """
 
+import asyncio
 import math
 import time
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Self
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
 
-from bench.usage import Cpu, PeakTree, cpu_of
+from bench.usage import LOOK_EVERY_S, Cpu, PeakTree, cpu_of
 from client import connect
 from domain.carrying import DocumentRun
 from domain.contracts import WORKFLOW_QUEUE, DocumentResult, workflow_id
@@ -27,6 +28,9 @@ from tests.vendor.standin import Addresses
 from workflows.document import DocumentWorkflow
 
 DEADLINE_S = 3000.0
+# A worker is calm when it takes less than this share of a core.
+CALM = 0.1
+SETTLED_WITHIN_S = 15.0
 
 
 def settings_for(slots: int) -> dict[str, str]:
@@ -109,6 +113,7 @@ class Stage:
             self._client: Client = await connect(Settings(), self._cluster.address)
             small = pdfs.mixed_pdf(self.folder / "warm-up.pdf", 0, max(8, self._slots))
             await self.read(small, "warm-up")
+            await self._settled()
         except BaseException:
             self._cluster.__exit__(None, None, None)
             raise
@@ -121,6 +126,15 @@ class Stage:
         trace: TracebackType | None,
     ) -> None:
         self._cluster.__exit__(kind, error, trace)
+
+    async def _settled(self) -> None:
+        """Until the worker has nothing left to do of its own start."""
+        until = time.monotonic() + SETTLED_WITHIN_S
+        while time.monotonic() < until:
+            before = cpu_of(self._worker.pid).total
+            await asyncio.sleep(LOOK_EVERY_S)
+            if cpu_of(self._worker.pid).total - before < CALM * LOOK_EVERY_S:
+                return
 
     def meter(self) -> Meter:
         return Meter(self._worker.pid, self._cluster.server.pid)
