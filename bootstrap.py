@@ -23,12 +23,13 @@ from activities.previous import LoadPrevious
 from activities.recognize import RecognizePage
 from activities.reuse import ReuseResult
 from activities.select import select_routes
+from activities.slots import Slots
 from activities.survey import SurveyDocument
 from documents.reader import Documents
 from domain.contracts import DOCUMENTS_QUEUE, LOCAL_PROVIDER, WORKFLOW_QUEUE, route_queue
 from domain.keys import source_key
 from domain.plan import PlanDefaults
-from domain.routes import LOCAL_MODEL
+from domain.routes import LOCAL_MODEL, prepared_ahead
 from domain.sources import STORED
 from providers.anthropic import AnthropicProvider
 from providers.local_ocr import LocalOcrProvider
@@ -185,7 +186,11 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
             max_pages=settings.max_pages,
         )
         survey = SurveyDocument(
-            house.store, house.documents, house.unseal, parallel=os.cpu_count() or 2
+            house.store,
+            house.documents,
+            house.unseal,
+            house.traces,
+            parallel=os.cpu_count() or 2,
         )
         workers.append(
             make(
@@ -195,15 +200,21 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
             )
         )
     if "ai" in roles:
+        routes = _routes(house)
         recognize = RecognizePage(
-            house.store, house.documents, house.providers, house.unseal, house.traces
+            house.store,
+            house.documents,
+            house.providers,
+            Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
+            house.unseal,
+            house.traces,
         )
-        for (provider, model), slots in _routes(house).items():
+        for (provider, model), limit in routes.items():
             workers.append(
                 make(
                     task_queue=route_queue(provider, model),
                     activities=[recognize.recognize_page],
-                    max_concurrent_activities=slots,
+                    max_concurrent_activities=limit + prepared_ahead(limit),
                     disable_eager_activity_execution=True,
                 )
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
@@ -10,6 +11,8 @@ from domain.errors import AttemptFailed, Code, ErrorInfo, QuireError
 
 ATTEMPT_FAILED = "AttemptFailed"
 STOOD_DOWN = "StoodDown"
+CROWDED_OUT = "CrowdedOut"
+HANDED_BACK = "HandedBack"
 
 
 def attempt_failed(error: AttemptFailed, milliseconds: int) -> ApplicationError:
@@ -35,6 +38,26 @@ def stood_down(route: str) -> ApplicationError:
         f"{route} has just failed: not called.",
         type=STOOD_DOWN,
         non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def crowded_out(route: str) -> ApplicationError:
+    """Other documents hold every slot of the route: the page may go to its next one."""
+    return ApplicationError(
+        f"{route} has no free slot: not called.",
+        type=CROWDED_OUT,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def handed_back() -> ApplicationError:
+    """The worker is leaving before the attempt's turn came: another one takes it up at once."""
+    return ApplicationError(
+        "The worker is stopping: not called.",
+        type=HANDED_BACK,
+        next_retry_delay=timedelta(milliseconds=10),
         category=ApplicationErrorCategory.BENIGN,
     )
 

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
 
@@ -69,11 +69,15 @@ def reused(route: str) -> None:
     _count(measures.REUSED, 1, route=route)
 
 
-def queued(route: str) -> None:
-    """How long this attempt waited for a slot."""
-    info = activity.info()
-    waited = info.started_time - info.current_attempt_scheduled_time
-    _time(measures.QUEUE_DELAY, waited.total_seconds(), route=route)
+def waited_s() -> float:
+    """How long ago this attempt was scheduled."""
+    scheduled = activity.info().current_attempt_scheduled_time
+    return max(0.0, (datetime.now(UTC) - scheduled).total_seconds())
+
+
+def queued_for(route: str) -> None:
+    """This attempt has its slot: how long it waited, in the queue and in this worker."""
+    _time(measures.QUEUE_DELAY, waited_s(), route=route)
 
 
 def _count(measure: Measure, value: int, **labels: str) -> None:

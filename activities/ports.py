@@ -57,6 +57,8 @@ class DocumentReader(Protocol):
 
 
 class Tracing(Protocol):
-    """Spans around what takes time outside."""
+    """Spans around what takes time."""
+
+    def step(self, name: str, page: int) -> AbstractContextManager[object]: ...
 
     def vendor_call(self, route: str, page: int) -> AbstractContextManager[object]: ...

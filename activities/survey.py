@@ -7,7 +7,7 @@ from temporalio import activity
 from activities.failures import failures_for_temporal
 from activities.heartbeats import heartbeats
 from activities.originals import Originals
-from activities.ports import DocumentReader, Unsealer
+from activities.ports import DocumentReader, Tracing, Unsealer
 from activities.surveys import PAGES, load_chunk
 from domain.contracts import PageSurvey, SurveyReceipt, SurveyRequest
 from domain.keys import chunk_of, chunk_pages, survey_key
@@ -18,11 +18,18 @@ class SurveyDocument:
     """Chunks that are already stored are not surveyed again: after a crash it goes on there."""
 
     def __init__(
-        self, store: Store, documents: DocumentReader, unseal: Unsealer, *, parallel: int
+        self,
+        store: Store,
+        documents: DocumentReader,
+        unseal: Unsealer,
+        tracing: Tracing,
+        *,
+        parallel: int,
     ) -> None:
         self._store = store
         self._originals = Originals(store, documents)
         self._unseal = unseal
+        self._tracing = tracing
         self._parallel = parallel
 
     @activity.defn
@@ -50,9 +57,11 @@ class SurveyDocument:
             pages = await load_chunk(self._store, request.sha256, chunk)
             if pages is None:
                 first, last = chunk_pages(chunk, request.page_count)
-                pages = await self._originals.survey(request, first, last, password)
+                with self._tracing.step("survey", first):
+                    pages = await self._originals.survey(request, first, last, password)
                 key = survey_key(request.sha256, chunk)
-                await self._store.put(key, PAGES.dump_json(pages), replace=False)
+                with self._tracing.step("store", first):
+                    await self._store.put(key, PAGES.dump_json(pages), replace=False)
                 activity.heartbeat(last)
             return _letters(pages)
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from activities.surveys import page_texts
+from activities.surveys import SurveyedTexts
 from console.exits import say
 from console.jobs import Handle, texts_of
 from domain.contracts import PageTexts, StoredAnswer
@@ -18,6 +18,7 @@ class TextPrinter:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._surveyed = SurveyedTexts(store)
         self._next = 1
         self.written = ""
 
@@ -39,7 +40,7 @@ class TextPrinter:
 
     async def _text(self, sha256: str, page: int, key: str) -> str | None:
         if not key:
-            return (await page_texts(self._store, sha256, page, page)).get(page, "")
+            return (await self._surveyed.between(sha256, page, page)).get(page, "")
         stored = await self._store.get(key)
         return None if stored is None else StoredAnswer.model_validate_json(stored).text
 

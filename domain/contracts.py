@@ -261,6 +261,8 @@ class AttemptRequest(Lean):
     begun_at: tuple[int, int] = (0, 0)
     # Counts a person's wishes to have a page read again that already was.
     take: int = 0
+    # It has other routes to go to, and waits for a slot of this one no longer than a moment.
+    hurried: bool = False
 
 
 class AttemptReceipt(Lean):

@@ -122,7 +122,7 @@ class Dispatch:
             if route.is_last_resort:
                 continue
             well = self.health.is_well(route)
-            queue = 1 if well and index in self.answered else 0
+            queue = 1 + route.ahead if well and index in self.answered else 0
             if load[index] < route.limit + queue:
                 return True
             if well and self.policy.when_busy == "wait":

@@ -76,7 +76,7 @@ COST = Measure(
 UNPRICED = Measure("quire_unpriced_calls", "count", "Calls whose price is unknown", ("route",))
 REUSED = Measure("quire_reused_answers", "count", "Pages read from the store", ("route",))
 QUEUE_DELAY = Measure(
-    "quire_queue_delay", "time", "From schedule to start of an attempt", ("route",), _WAIT
+    "quire_queue_delay", "time", "From the schedule of an attempt to its slot", ("route",), _WAIT
 )
 
 ALL = (

@@ -1,11 +1,14 @@
 """Which models a page may be read by, in which order."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from domain.contracts import LOCAL_PROVIDER, Classification, Wire
 
 LOCAL_MODEL = "rapidocr"
+# "A moment": how long an attempt may wait for a slot that other documents hold.
+MOMENT_S = 3.0
 Tier = Literal["primary", "secondary", "fast"]
 
 
@@ -18,6 +21,8 @@ class Route(Wire):
     timeout_s: float = 60.0
     # A last resort is tried only when every other route of the page has failed or rests.
     last_resort_for: Literal["none", "scanned", "every_page"] = "none"
+    # Attempts that a worker takes up beyond the limit; none in plans from before there were any.
+    ahead: int = 0
 
     @property
     def key(self) -> str:
@@ -30,6 +35,12 @@ class Route(Wire):
     @property
     def is_last_resort(self) -> bool:
         return self.last_resort_for != "none"
+
+
+def prepared_ahead(limit: int) -> int:
+    """How many attempts beyond its slots a worker takes up, so that their pages are drawn when
+    a slot falls free. Few: another worker may have a free slot for them now."""
+    return math.ceil(limit / 4)
 
 
 class ProviderPlan(Wire):
@@ -81,7 +92,13 @@ def build_chain(request: ChainRequest) -> Chain:
             continue
         timeout = plan.timeout_s if plan else request.local_timeout_s
         limit = request.local_limit if provider == LOCAL_PROVIDER else request.limit
-        route = Route(provider=provider, model=model, limit=limit, timeout_s=timeout)
+        route = Route(
+            provider=provider,
+            model=model,
+            limit=limit,
+            timeout_s=timeout,
+            ahead=prepared_ahead(limit),
+        )
         if route not in routes:
             routes.append(route)
     routes.extend(_local(request, have_routes=routes))
@@ -129,5 +146,6 @@ def _local(request: ChainRequest, have_routes: Sequence[Route]) -> list[Route]:
             limit=request.local_limit,
             timeout_s=request.local_timeout_s,
             last_resort_for=role,
+            ahead=prepared_ahead(request.local_limit),
         )
     ]

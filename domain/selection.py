@@ -178,7 +178,7 @@ class _Selector:
         return (
             view.answered
             and view.crowded_until <= self.snap.now
-            and self.in_flight[index] < 2 * view.route.limit
+            and self.in_flight[index] < 2 * view.route.limit + view.route.ahead
         )
 
     def _holds(self, page: PageView, vendors: list[int]) -> bool:

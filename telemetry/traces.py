@@ -21,6 +21,9 @@ class NoTraces:
     def command(self, name: str, job_id: str) -> AbstractContextManager[object]:
         return nullcontext()
 
+    def step(self, name: str, page: int) -> AbstractContextManager[object]:
+        return nullcontext()
+
     def vendor_call(self, route: str, page: int) -> AbstractContextManager[object]:
         return nullcontext()
 
@@ -57,6 +60,12 @@ class Traces(NoTraces):
         """The root: what a person asked for."""
         attributes = {"quire.job_id": job_id}
         return self._tracer.start_as_current_span(f"quire {name}", attributes=attributes)
+
+    def step(self, name: str, page: int) -> AbstractContextManager["Span"]:
+        """A part of an activity, from this page on."""
+        return self._tracer.start_as_current_span(
+            name, attributes={"quire.page": page}, record_exception=False
+        )
 
     def vendor_call(self, route: str, page: int) -> AbstractContextManager["Span"]:
         """One call to a model. The page's number is told, never its text or the answer."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.recognize import GATE_CLOSED_FOR_S, Attempting, RouteGate
+from activities.attempts import GATE_CLOSED_FOR_S, Attempting, RouteGate
 from domain.breaker import BreakerPolicy
 from domain.contracts import AttemptRequest, Brief, Classification, ReadingOptions, Source
 from domain.dispatch import Dispatch, Flight

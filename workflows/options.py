@@ -4,6 +4,8 @@ from datetime import timedelta
 
 from temporalio.common import RetryPolicy
 
+from domain.routes import MOMENT_S
+
 # Two at least everywhere: a worker's shutdown uses one up, and a deploy must not fail a page.
 STEADY = RetryPolicy(
     initial_interval=timedelta(seconds=1),
@@ -26,5 +28,4 @@ DOCUMENT_STEP = timedelta(minutes=30)
 ATTEMPT_MARGIN = timedelta(seconds=60)
 # Some 300 to 400 pages that need vision: between two runs, slots stand still for one answer only.
 LONG_HISTORY_EVENTS = 1500
-# "A moment": how long an attempt may wait for a slot that other documents hold.
-MOMENT = timedelta(seconds=3)
+MOMENT = timedelta(seconds=MOMENT_S)

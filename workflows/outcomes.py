@@ -12,7 +12,7 @@ from temporalio.exceptions import (
 )
 
 with workflow.unsafe.imports_passed_through():
-    from activities.failures import ATTEMPT_FAILED, STOOD_DOWN
+    from activities.failures import ATTEMPT_FAILED, CROWDED_OUT, HANDED_BACK, STOOD_DOWN
     from domain.contracts import AttemptFailure
     from domain.errors import Code, ErrorInfo, FailureKind
 
@@ -25,8 +25,10 @@ def attempt_outcome(error: ActivityError) -> AttemptFailure | AsideReason:
     if isinstance(cause, ApplicationError):
         if cause.type == ATTEMPT_FAILED:
             return AttemptFailure.model_validate(cause.details[0])
-        if cause.type == STOOD_DOWN:
+        if cause.type in (STOOD_DOWN, HANDED_BACK):
             return "stood_down"
+        if cause.type == CROWDED_OUT:
+            return "crowded"
         ours = FailureKind.STORAGE if cause.type == Code.IO_ERROR else FailureKind.BUG
         return AttemptFailure(kind=ours, message=cause.message)
     if isinstance(cause, TimeoutError):

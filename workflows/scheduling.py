@@ -112,9 +112,11 @@ class Scheduler:
                     seconds=assignment.seconds,
                     begun_at=flight.begun_at,
                     take=flight.take,
+                    hurried=not waits,
                 ),
                 task_queue=route_queue(route.provider, route.model),
-                start_to_close_timeout=timedelta(seconds=assignment.seconds)
+                # A call of another attempt may come first: the worker takes up a few ahead.
+                start_to_close_timeout=timedelta(seconds=route.timeout_s + assignment.seconds)
                 + options.ATTEMPT_MARGIN,
                 schedule_to_start_timeout=None if waits else options.MOMENT,
                 heartbeat_timeout=options.HEARTBEAT,

@@ -133,7 +133,7 @@ class Judge:
         assert view.crowded_until <= self.snap.now
         assert self.admission(queued.route) == "yes"
         self._count(queued)
-        assert self.load[queued.route] <= 2 * view.route.limit
+        assert self.load[queued.route] <= 2 * view.route.limit + view.route.ahead
 
     def _count(self, start: Assignment) -> None:
         self.load[start.route] += 1
