@@ -31,7 +31,14 @@ brackets. *From nothing* is the wall time of the whole command: `starter.py proc
 server, worker and empty store, beside the bare script with its imports. CPU is of the worker, of
 its MuPDF children, and of Temporal's server, apart. Memory is the peak of worker and children
 together (pages they share count once), looked at twice a second; the bare script's is its own
-peak."""
+peak.
+
+Where the time goes is from the program's own spans, in a run of its own, since spans have a price.
+Every moment is shared equally by the slots. A slot that is calling counts as *call*; a free one
+as what an attempt is still busy with (*draw*, with the encoding, in a child process; *store*; the
+*rest of the attempt*); without such an attempt, as the step of the document that runs; and else
+as *Temporal*: an attempt on its way to the worker, or an end on its way to the workflow. *No page
+left* are free slots after the last page was begun. The parts add up to the document's time."""
 
 CASE = (Column("latency_s", "latency", "{:g} s"), Column("slots", "slots"))
 
@@ -152,17 +159,24 @@ def _runs(found: Iterable[Measured]) -> Iterable[Row]:
 def _where(traced: Sequence[Measured]) -> Iterable[Table]:
     if not traced:
         return
-    columns = [Column(part, part, "{:.2f}") for part in spans.PARTS]
+    columns = [Column(part, part, "{:.2f}") for part in _parts(traced)]
     rows = [
         {"latency_s": m.case.latency, "slots": m.case.slots, **(m.shares or {})} for m in traced
     ]
     yield Table("where", "Where the time goes: seconds by spans", (*CASE, *columns), rows)
 
 
+def _parts(traced: Sequence[Measured]) -> list[str]:
+    """Those that took any time at all."""
+    return [part for part in spans.PARTS if any((m.shares or {}).get(part) for m in traced)]
+
+
 def _where_chart(traced: Sequence[Measured]) -> Iterable[Chart]:
     if not traced:
         return
-    series = {part: [(m.case.name, (m.shares or {})[part]) for m in traced] for part in spans.PARTS}
+    series = {
+        part: [(m.case.name, (m.shares or {})[part]) for m in traced] for part in _parts(traced)
+    }
     yield Chart("where", "Where the time goes", "", "seconds", series, kind="stacks")
 
 

@@ -1,10 +1,12 @@
 """Where a document's time goes, from the program's own spans.
 
-Every moment of the document's wall time is given to what happened in it. While pages are read,
-each slot has an equal share of the moment, and gives it to the step its attempt is in. A slot
-without an attempt gives its share to the step of the document that runs (fetch, survey,
-finalize); if none does, to Temporal while pages are left: an attempt is then on its way to the
-worker, or its end on the way back. So the shares add up to the wall time, whatever overlaps.
+Every moment of the document's wall time is shared equally by the route's slots. A slot whose
+model is being called gives its share to the call. A free slot gives it to what the next attempt
+is still busy with (drawing, storing, the rest of it); an attempt that only waits for a slot is
+not the cause of anything. If there is no such attempt, the share goes to the step of the document
+that runs (fetch, survey, finalize); else to Temporal: an attempt is on its way to the worker, or
+an end on its way to the workflow. Once no page is left to begin, a free slot is nobody's fault.
+So the shares add up to the wall time, whatever overlaps.
 """
 
 from collections import defaultdict
@@ -25,13 +27,16 @@ _STEPS = {
     "RunActivity:load_previous": "plan",
 }
 _ATTEMPT = "RunActivity:recognize_page"
+CALL = "call"
+WAIT = "wait for slot"
 # Steps of an attempt, by how their spans' names begin.
-_WITHIN = {"draw": "draw", "call ": "call", "store": "store"}
+_WITHIN = {"draw": "draw", "encode": "encode", "call ": CALL, "store": "store", WAIT: WAIT}
 REST = "rest of the attempt"
 TEMPORAL = "Temporal"
 NO_PAGE_LEFT = "no page left"
 PARTS = (
-    "fetch", "plan", "survey", "draw", "call", "store", REST, TEMPORAL, NO_PAGE_LEFT, "finalize",
+    "fetch", "plan", "survey", "draw", "encode", CALL, "store", REST, TEMPORAL, NO_PAGE_LEFT,
+    "finalize",
 )  # fmt: skip
 
 
@@ -53,23 +58,30 @@ def shares(spans: Sequence[Span], slots: int, started: float, ended: float) -> d
     """Seconds by part; they add up to `ended - started`."""
     steps, attempts = _stretches(spans)
     last_begun = max((attempt.started for attempt in attempts), default=ended)
-    first_begun = min((attempt.started for attempt in attempts), default=ended)
     found: defaultdict[str, float] = defaultdict(float)
-    moments = sorted(
-        {started, ended, *_ends(steps, started, ended), *_ends(attempts, started, ended)}
-    )
+    moments = sorted({started, ended, *_ends([*steps, *attempts], started, ended)})
     for begin, end in pairwise(moments):
-        middle, length = (begin + end) / 2, end - begin
-        running = [attempt for attempt in attempts if attempt.at(middle)]
-        for attempt in running:
-            found[attempt.step_at(middle)] += length / max(slots, len(running))
-        idle = 1 - len(running) / max(slots, len(running))
+        middle = (begin + end) / 2
+        running = [attempt.step_at(middle) for attempt in attempts if attempt.at(middle)]
         step = next((step.name for step in steps if step.at(middle)), None)
-        waiting = NO_PAGE_LEFT if running and middle > last_begun else TEMPORAL
-        if step is not None and not first_begun < middle < last_begun:
-            waiting = step
-        found[waiting] += idle * length
+        idle = step or (NO_PAGE_LEFT if running and middle > last_begun else TEMPORAL)
+        for part, share in _moment(running, slots, idle).items():
+            found[part] += share * (end - begin)
     return {part: found[part] for part in PARTS}
+
+
+def _moment(running: Sequence[str], slots: int, idle: str) -> dict[str, float]:
+    """The shares of one moment; `idle` has what neither calls nor busy attempts account for."""
+    calls = running.count(CALL)
+    slots = max(slots, calls)
+    found: defaultdict[str, float] = defaultdict(float, {CALL: calls / slots})
+    busy = [step for step in running if step not in (CALL, WAIT)]
+    free = slots - calls
+    for step in busy:
+        # More attempts than free slots: each is a part of the reason.
+        found[step] += min(1.0, free / len(busy)) / slots
+    found[idle] += max(0, free - len(busy)) / slots
+    return found
 
 
 def _stretches(spans: Iterable[Span]) -> tuple[list[_Stretch], list[_Stretch]]:
