@@ -34,13 +34,15 @@ class Report:
         places = {name: place for place, name in enumerate(order)}
         last = len(places)
         self.runs = dict(sorted(self.runs.items(), key=lambda item: places.get(item[0], last)))
-        self.write()
+        self._write(run)
 
-    def write(self) -> None:
+    def _write(self, changed: Run) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         for run in self.runs.values():
             for chart in run.part.charts:
-                draw(chart, self._folder / _picture(run.part, chart))
+                picture = self._folder / _picture(run.part, chart)
+                if run is changed or not picture.exists():
+                    draw(chart, picture)
         numbers = {name: asdict(run) for name, run in self.runs.items()}
         _replace(self._folder / "numbers.json", json.dumps(numbers, indent=1) + "\n")
         _replace(self._folder / "README.md", "\n".join(self._markdown()))
