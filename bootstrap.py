@@ -14,7 +14,7 @@ from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.worker import Worker, WorkerDeploymentConfig
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
 from activities.finalize import FinalizeDocument
 from activities.ingest import IngestSource
@@ -161,6 +161,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
         workers.append(
             make(
                 task_queue=WORKFLOW_QUEUE,
+                workflow_runner=UnsandboxedWorkflowRunner(),
                 workflows=[DocumentWorkflow],
                 activities=[
                     plan.plan_document,
