@@ -1,6 +1,7 @@
 """`python -m bench [--full] [--only limit,growth]`: measure, and write `docs/benchmarks/`."""
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -106,4 +107,6 @@ def main(arguments: Sequence[str] | None = None, parts: Mapping[str, Measure] | 
 
 
 if __name__ == "__main__":
+    # Ended in either way, it takes its servers and workers along.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

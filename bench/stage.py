@@ -55,7 +55,7 @@ class History:
 
 @dataclass(frozen=True)
 class Reading:
-    """One document on the stage, or several at once."""
+    """One document as it was read on the stage."""
 
     seconds: float
     result: DocumentResult
