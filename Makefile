@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test tools pictures lint bench faults clean
+.PHONY: help setup demo test tools pictures lint bench bench-full faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
@@ -12,7 +12,8 @@ help:
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
 	@echo "make pictures  take the README's pictures of the Web UI anew"
 	@echo "make lint   ruff and mypy --strict"
-	@echo "make bench  200 pages against the ideal and a bare script (2 minutes)"
+	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
+	@echo "make bench-full  every case, into docs/benchmarks/full (half an hour)"
 	@echo "make faults kill, starve and damage everything, and print what was lost (15 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
 	@echo "make clean  remove .venv and caches"
@@ -24,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: set PYTHON=/path/to/python3"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) (once, about a minute) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,ocr,otel,test,lint]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,ocr,otel,test,lint,bench]'
 	@touch $(STAMP)
 
 demo: $(STAMP)
@@ -53,7 +54,10 @@ lint: $(STAMP)
 	@$(BIN)/mypy
 
 bench: $(STAMP)
-	@$(BIN)/python -m bench.limit
+	@$(BIN)/python -m bench
+
+bench-full: $(STAMP)
+	@$(BIN)/python -m bench --full
 
 faults: $(STAMP)
 	@$(BIN)/python -m bench.faults

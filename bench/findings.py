@@ -29,14 +29,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """Bars (x are words) or lines (x are numbers), one series a name."""
+    """Bars or stacks (x are words), or lines (x are numbers); one series a name."""
 
     name: str
     title: str
     x: str
     y: str
     series: Mapping[str, Sequence[tuple[str | float, float]]]
-    kind: Literal["bars", "lines"] = "bars"
+    kind: Literal["bars", "stacks", "lines"] = "bars"
     logarithmic: bool = False
 
 

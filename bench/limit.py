@@ -1,91 +1,104 @@
-"""`make bench`: vision pages through the whole pipeline, against the ideal and a bare script.
+"""Vision pages through the whole pipeline, against the ideal and against a bare script."""
 
-All runs of a line happen one after the other in one go, so that only their ratio counts. The
-tool's time is its document's, from the start of the workflow to its result; the bare script's is
-its process without imports, which is to its favour.
-"""
-
-import argparse
-import math
-import subprocess
-import sys
+import asyncio
 import tempfile
-import time
-from datetime import datetime
+from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from bench import spans
+from bench.cases import FULL, QUICK, Case, Measured
+from bench.commands import WrongRun, bare, check_calls, cold, prepare
+from bench.findings import Part
+from bench.limit_told import PAGES, findings
+from bench.progress import tell
+from bench.stage import Stage, distinct
 from tests import pdfs
-from tests.tool import ROOT, Tool
-from tests.vendor.behaviours import vendor_answers_late
+from tests.operating.collector import Collector
 from tests.vendor.process import StandInProcess
 
-CASES = ((0.0, 8), (0.3, 8), (2.0, 32))
 
-
-def quire(source: Path, folder: Path, vendor: StandInProcess, slots: int) -> float:
-    """Seconds of the document; one model, as the bare script has."""
-    tool = Tool(folder / "state", vendor, WHEN_BUSY="wait")
-    settings = {"MAX_INFLIGHT_PER_MODEL": str(slots), "PAGE_WINDOW": str(min(200, 2 * slots))}
-    ran = tool.process(source, "--deadline", "10m", "--force", **settings)
-    assert ran.sources() == {"ai": len(ran.pages)}, ran.err
-    ends = (datetime.fromisoformat(ran.json[end]) for end in ("completed_at", "started_at"))
-    completed, started = ends
-    return (completed - started).total_seconds()
-
-
-def bare(source: Path, folder: Path, vendor: StandInProcess, slots: int) -> float:
-    """Seconds of the bare script, less what its imports take."""
-    script = [sys.executable, "-m", "bench.bare"]
-    started = time.monotonic()
-    subprocess.run([sys.executable, "-c", "import bench.bare"], cwd=ROOT, check=True)
-    imports = time.monotonic() - started
-    arguments = [str(source), str(folder / "bare.txt"), vendor.openai_url, str(slots)]
-    started = time.monotonic()
-    subprocess.run([*script, *arguments], cwd=ROOT, check=True)
-    return time.monotonic() - started - imports
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=int, default=200)
-    arguments = parser.parse_args()
-    table = Table(box=None, pad_edge=False)
-    headings = (
-        "latency",
-        "slots",
-        "ideal",
-        "bare script",
-        "quire",
-        "of ideal",
-        "of bare",
-        "pages/s",
-    )
-    for heading in headings:
-        table.add_column(heading, justify="right")
+def measure(full: bool, pages: int = PAGES) -> Part:
+    """Quick: three cases; full: every latency with every number of slots."""
+    cases = FULL if full else QUICK
     with tempfile.TemporaryDirectory() as name, StandInProcess() as vendor:
-        folder = Path(name)
-        source = pdfs.mixed_pdf(folder / "pages.pdf", 0, arguments.pages)
-        for latency, slots in CASES:
-            vendor.reset()
-            vendor.behave(vendor_answers_late(latency))
-            ideal = math.ceil(arguments.pages / slots) * latency
-            plain = bare(source, folder, vendor, slots)
-            ours = quire(source, folder, vendor, slots)
-            table.add_row(
-                f"{latency:.1f} s",
-                str(slots),
-                f"{ideal:.1f} s",
-                f"{plain:.1f} s",
-                f"{ours:.1f} s",
-                f"{ours / ideal:.2f}" if ideal else "-",
-                f"{ours / plain:.2f}",
-                f"{arguments.pages / ours:.1f}",
-            )
-    Console(width=110).print(table)
+        found = asyncio.run(_all(cases, Path(name), vendor, pages))
+    return findings(found, pages)
 
 
-if __name__ == "__main__":
-    main()
+async def _all(
+    cases: Sequence[Case], folder: Path, vendor: StandInProcess, pages: int
+) -> list[Measured]:
+    """A worker's slots are its settings, so there is one stage for each number of slots."""
+    source = pdfs.mixed_pdf(folder / "pages.pdf", 0, pages)
+    found = []
+    for slots in sorted({case.slots for case in cases}):
+        same = [case for case in cases if case.slots == slots]
+        prepare(vendor, 0.0)
+        async with Stage(folder / f"stage-{slots}", vendor, slots) as stage:
+            for case in same:
+                found.append(await _compare(case, stage, source, vendor, pages))
+        for measured in found:
+            if measured.case.more and measured.case.slots == slots:
+                await _cold(measured, folder, source, vendor, pages)
+        traced = [one for one in found if one.case.more and one.case.slots == slots]
+        await _trace(traced, folder / f"traced-{slots}", source, vendor, pages)
+    return found
+
+
+async def _compare(
+    case: Case, stage: Stage, source: Path, vendor: StandInProcess, pages: int
+) -> Measured:
+    """Bare and quire in turns: what disturbs the machine for a while disturbs both."""
+    measured = Measured(case, [], [])
+    for number in range(case.repeats):
+        job = f"{case.latency:g}-{case.slots}-{number}".replace(".", "_")
+        prepare(vendor, case.latency)
+        text = stage.folder / f"{job}.txt"
+        measured.bare.append(await asyncio.to_thread(bare, source, text, vendor, case.slots))
+        check_calls(vendor, pages)
+        prepare(vendor, case.latency)
+        other = distinct(source, stage.folder / f"{job}.pdf")
+        with stage.meter() as meter:
+            reading = await stage.read(other, job)
+        check_calls(vendor, pages)
+        if reading.result.metadata.pages_failed:
+            raise WrongRun(f"{reading.result.metadata.pages_failed} pages were not read")
+        measured.quire.append((reading, meter.cost))
+        tell(f"{case.name}: bare {measured.bare[-1].seconds:.2f} s, quire {reading.seconds:.2f} s")
+    return measured
+
+
+async def _cold(
+    measured: Measured, folder: Path, source: Path, vendor: StandInProcess, pages: int
+) -> None:
+    case = measured.case
+    prepare(vendor, case.latency)
+    state = folder / f"cold-{case.latency:g}-{case.slots}"
+    measured.cold_s = await asyncio.to_thread(cold, source, state, vendor, case.slots)
+    check_calls(vendor, pages)
+    tell(f"{case.name}: from nothing {measured.cold_s:.2f} s")
+
+
+async def _trace(
+    traced: Sequence[Measured], folder: Path, source: Path, vendor: StandInProcess, pages: int
+) -> None:
+    """Runs of their own: spans have a price, and must not be part of the figures above."""
+    if not traced:
+        return
+    with Collector() as collector:
+        otel = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "500"}
+        prepare(vendor, 0.0)
+        async with Stage(folder, vendor, traced[0].case.slots, **otel) as stage:
+            for number, measured in enumerate(traced):
+                await asyncio.sleep(1.0)  # the spans of the document before are on their way
+                collector.spans.clear()
+                prepare(vendor, measured.case.latency)
+                other = distinct(source, folder / f"{number}.pdf")
+                reading = await stage.read(other, f"traced-{number}")
+                # The workflow's own span ends last.
+                await asyncio.to_thread(collector.wait_for, "RunWorkflow", 1)
+                await asyncio.to_thread(collector.wait_for, "RunActivity:recognize_page", pages)
+                begun = reading.history.started
+                measured.shares = spans.shares(
+                    collector.spans, measured.case.slots, begun, begun + reading.seconds
+                )

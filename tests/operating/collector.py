@@ -21,6 +21,9 @@ class Span:
     id: str
     parent: str
     attributes: dict[str, Any]
+    # Seconds since the epoch.
+    started: float
+    ended: float
 
 
 class Collector:
@@ -61,6 +64,8 @@ class Collector:
                             span.span_id.hex(),
                             span.parent_span_id.hex(),
                             {a.key: a.value.string_value for a in span.attributes},
+                            span.start_time_unix_nano / 1e9,
+                            span.end_time_unix_nano / 1e9,
                         )
                     )
 

@@ -1,0 +1,196 @@
+"""What is told of the limit: tables, charts and whether the promises were kept."""
+
+from collections.abc import Iterable, Sequence
+
+from bench import spans
+from bench.cases import Measured
+from bench.findings import Chart, Column, Part, Row, Table
+from bench.medians import Median, ratio
+from bench.stage import ideal_seconds
+
+# Promised for so many pages: at most so much of the ideal; no longer than the bare script.
+PAGES = 200
+OF_IDEAL = {(2.0, 32): 1.05}
+OF_BARE = {(0.3, 8): 1.0}
+METHOD = """\
+{pages} pages with text and a chart each, all of which need a model, against a stand-in vendor on
+this machine that answers after the latency. The ideal is `ceil(pages / slots) * latency`.
+
+- **quire**: the whole document on a long-running worker that has read a small document before,
+  from the start of its workflow to its last event, as the server recorded them; so the survey of
+  all pages and the writing of the result are included. Settings: `WHEN_BUSY=wait`,
+  `MAX_INFLIGHT_PER_MODEL=slots`, `PAGE_WINDOW=2*slots` (at least 32), all else as it comes. The
+  server is Temporal's dev server with the pragmas of the embedded one.
+- **bare**: `bench/bare.py`, the shortest honest asyncio script: PyMuPDF, Pillow, the vendor's SDK
+  and a semaphore. From opening the document to the written file, without its imports. It knows no
+  survey, no store, no retry and no crash.
+
+Both sides run in turns, on documents whose bytes no run has seen before; a run counts only if
+the vendor was called exactly once a page. Times are medians, with the least and the most in
+brackets. *From nothing* is the wall time of the whole command: `starter.py process` with its own
+server, worker and empty store, beside the bare script with its imports. CPU is of the worker, of
+its MuPDF children, and of Temporal's server, apart. Memory is the peak of worker and children
+together (pages they share count once), looked at twice a second; the bare script's is its own
+peak.
+
+Where the time goes is from the program's own spans, in a run of its own, since spans have a price.
+Every moment is shared equally by the slots. A slot that is calling counts as *call*; a free one
+as what an attempt is still busy with (*draw*, with the encoding, in a child process; *store*; the
+*rest of the attempt*); without such an attempt, as the step of the document that runs; and else
+as *Temporal*: an attempt on its way to the worker, or an end on its way to the workflow. *No page
+left* are free slots after the last page was begun. The parts add up to the document's time."""
+
+CASE = (Column("latency_s", "latency", "{:g} s"), Column("slots", "slots"))
+
+
+def findings(found: Sequence[Measured], pages: int) -> Part:
+    rows = [_row(measured, pages) for measured in found]
+    by_case = dict(zip([measured.case.name for measured in found], rows, strict=True))
+    times = Table(
+        "limit",
+        f"{pages} vision pages: seconds",
+        (
+            *CASE,
+            Column("ideal_s", "ideal", "{:.1f}"),
+            Column("bare", "bare"),
+            Column("quire", "quire"),
+            Column("of_ideal", "of ideal", "{:.2f}"),
+            Column("of_bare", "of bare", "{:.2f}"),
+            Column("pages_per_s", "pages/s", "{:.1f}"),
+            Column("cold_s", "from nothing", "{:.1f}"),
+            Column("bare_wall_s", "bare with imports", "{:.1f}"),
+        ),
+        rows,
+    )
+    costs = Table(
+        "cost",
+        "What a page costs",
+        (
+            *CASE,
+            Column("worker_cpu_ms", "worker CPU ms", "{:.1f}"),
+            Column("children_cpu_ms", "MuPDF CPU ms", "{:.1f}"),
+            Column("server_cpu_ms", "server CPU ms", "{:.1f}"),
+            Column("bare_cpu_ms", "bare CPU ms", "{:.1f}"),
+            Column("peak_mb", "peak MB", "{:.0f}"),
+            Column("bare_peak_mb", "bare peak MB", "{:.0f}"),
+            Column("events_per_page", "events", "{:.1f}"),
+            Column("bytes_per_page", "bytes of history", "{:.0f}"),
+        ),
+        rows,
+    )
+    chart = Chart(
+        "limit",
+        f"{pages} vision pages",
+        "",
+        "seconds",
+        {
+            key: [(name, float(str(row[f"{key}_s"]))) for name, row in by_case.items()]
+            for key in ("ideal", "bare", "quire")
+        },
+    )
+    traced = [measured for measured in found if measured.shares]
+    runs = Table("runs", "Every run", (), list(_runs(found)))
+    return Part(
+        "limit",
+        "Against the limit and a bare script",
+        METHOD.format(pages=pages),
+        (times, costs, *_where(traced), runs),
+        (chart, *_where_chart(traced)),
+        tuple(_verdicts(found, rows)) if pages == PAGES else (),
+        tuple(
+            f"{measured.case.name}: from nothing, and by spans, only in the full set"
+            for measured in found
+            if not measured.case.more
+        ),
+    )
+
+
+def _row(measured: Measured, pages: int) -> Row:
+    case = measured.case
+    ours = Median.of([reading.seconds for reading, _ in measured.quire])
+    plain = Median.of([run.seconds for run in measured.bare])
+    ideal = ideal_seconds(pages, case.slots, case.latency)
+    histories = [reading.history for reading, _ in measured.quire]
+    costs = [cost for _, cost in measured.quire]
+
+    def a_page(values: Iterable[float]) -> float:
+        return Median.of(list(values)).value / pages
+
+    return {
+        "latency_s": case.latency,
+        "slots": case.slots,
+        "pages": pages,
+        "runs": case.repeats,
+        "ideal_s": ideal,
+        "bare": plain.written(),
+        "bare_s": plain.value,
+        "quire": ours.written(),
+        "quire_s": ours.value,
+        "of_ideal": ratio(ours.value, ideal),
+        "of_bare": ratio(ours.value, plain.value),
+        "pages_per_s": pages / ours.value,
+        "cold_s": measured.cold_s,
+        "bare_wall_s": Median.of([run.wall_s for run in measured.bare]).value,
+        "worker_cpu_ms": 1e3 * a_page(cost.worker.own for cost in costs),
+        "children_cpu_ms": 1e3 * a_page(cost.worker.children for cost in costs),
+        "server_cpu_ms": 1e3 * a_page(cost.server.total for cost in costs),
+        "bare_cpu_ms": 1e3 * a_page(run.cpu_s for run in measured.bare),
+        "peak_mb": max(cost.peak_bytes for cost in costs) / 2**20,
+        "bare_peak_mb": max(run.peak_bytes for run in measured.bare) / 2**20,
+        "events_per_page": a_page(history.events for history in histories),
+        "bytes_per_page": a_page(history.bytes for history in histories),
+    }
+
+
+def _runs(found: Iterable[Measured]) -> Iterable[Row]:
+    for measured in found:
+        for number, (run, (reading, _)) in enumerate(
+            zip(measured.bare, measured.quire, strict=True)
+        ):
+            yield {
+                "case": measured.case.name,
+                "run": number,
+                "bare_s": run.seconds,
+                "bare_wall_s": run.wall_s,
+                "quire_s": reading.seconds,
+            }
+
+
+def _where(traced: Sequence[Measured]) -> Iterable[Table]:
+    if not traced:
+        return
+    columns = [Column(part, part, "{:.2f}") for part in _parts(traced)]
+    rows = [
+        {"latency_s": m.case.latency, "slots": m.case.slots, **(m.shares or {})} for m in traced
+    ]
+    yield Table("where", "Where the time goes: seconds by spans", (*CASE, *columns), rows)
+
+
+def _parts(traced: Sequence[Measured]) -> list[str]:
+    """Those that took any time at all."""
+    return [part for part in spans.PARTS if any((m.shares or {}).get(part) for m in traced)]
+
+
+def _where_chart(traced: Sequence[Measured]) -> Iterable[Chart]:
+    if not traced:
+        return
+    series = {
+        part: [(m.case.name, (m.shares or {})[part]) for m in traced] for part in _parts(traced)
+    }
+    yield Chart("where", "Where the time goes", "", "seconds", series, kind="stacks")
+
+
+def _verdicts(found: Sequence[Measured], rows: Sequence[Row]) -> Iterable[str]:
+    for measured, row in zip(found, rows, strict=True):
+        key = (measured.case.latency, measured.case.slots)
+        for promises, against, words in (
+            (OF_IDEAL, "of_ideal", "the ideal"),
+            (OF_BARE, "of_bare", "the bare script"),
+        ):
+            if key in promises:
+                value = float(str(row[against]))
+                kept = "kept" if value <= promises[key] else "**not kept**"
+                yield (
+                    f"{measured.case.name}: {value:.2f} times {words}; "
+                    f"promised at most {promises[key]:.2f}: {kept}."
+                )

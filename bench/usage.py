@@ -1,0 +1,92 @@
+"""What a tree of processes costs: CPU seconds and peak memory, read from `/proc`."""
+
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.cluster import children_of
+
+_TICK = os.sysconf("SC_CLK_TCK")
+_PROC = Path("/proc")
+# Looking is work too: twice a second costs about a fiftieth of a core.
+LOOK_EVERY_S = 0.5
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """CPU seconds so far: of a process itself, and of all below it, also those that ended."""
+
+    own: float
+    children: float
+
+    def since(self, before: "Cpu") -> "Cpu":
+        return Cpu(self.own - before.own, self.children - before.children)
+
+    @property
+    def total(self) -> float:
+        return self.own + self.children
+
+
+def cpu_of(pid: int) -> Cpu:
+    """A child that ended is in its parent's count from the moment it is waited for, so nothing
+    is counted twice and nothing is lost."""
+    own, ended = _times(pid)
+    below = sum(sum(_times(child)) for child in children_of(pid))
+    return Cpu(own, ended + below)
+
+
+def _times(pid: int) -> tuple[float, float]:
+    """Of the process, and of its children that were waited for."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return 0.0, 0.0
+    user, system, of_children, system_of_children = map(int, stat.rpartition(")")[2].split()[11:15])
+    return (user + system) / _TICK, (of_children + system_of_children) / _TICK
+
+
+def memory_of(pid: int) -> int:
+    """Bytes of the process and all below it; pages that they share count once (PSS)."""
+    return sum(_memory(one) for one in [pid, *children_of(pid)])
+
+
+def _memory(pid: int) -> int:
+    try:
+        rollup = (_PROC / str(pid) / "smaps_rollup").read_text()
+        return int(rollup.split("\nPss:")[1].split()[0]) * 1024
+    except (OSError, IndexError):
+        return 0
+
+
+class PeakTree:
+    """`with PeakTree(pid) as peak: ...`; then `peak.bytes` is the most the tree had at once."""
+
+    def __init__(self, pid: int, every_s: float = LOOK_EVERY_S) -> None:
+        self.bytes = 0
+        self._pid = pid
+        self._every_s = every_s
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="peak-memory", daemon=True)
+
+    def _watch(self) -> None:
+        while True:
+            self.bytes = max(self.bytes, memory_of(self._pid))
+            if self._done.wait(self._every_s):
+                return
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+        self.bytes = max(self.bytes, memory_of(self._pid))
