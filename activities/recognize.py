@@ -149,6 +149,7 @@ class RecognizePage:
             password = self._unseal(brief.sealed_password, brief.job_id)
         with self._tracing.step("draw", page):
             image = await self._originals.draw(brief, page, password, scale)
+        self._tracing.just_took("encode", page, image.encode_s)
         first = max(1, page - brief.reading.context_radius)
         last = min(brief.page_count, page + brief.reading.context_radius)
         return PageQuestion(

@@ -25,17 +25,17 @@ this machine that answers after the latency. The ideal is `ceil(pages / slots) *
   and a semaphore. From opening the document to the written file, without its imports. It knows no
   survey, no store, no retry and no crash.
 
-Both sides run in turns, on documents whose bytes no run has seen before; a run counts only if
-the vendor was called exactly once a page. Times are medians, with the least and the most in
-brackets. *From nothing* is the wall time of the whole command: `starter.py process` with its own
-server, worker and empty store, beside the bare script with its imports. CPU is of the worker, of
-its MuPDF children, and of Temporal's server, apart. Memory is the peak of worker and children
-together (pages they share count once), looked at twice a second; the bare script's is its own
-peak.
+Both sides run in turns; quire gets bytes that it has not seen before each time, so that nothing
+comes from its store. A run counts only if the vendor was called exactly once a page. Times are
+medians, with the least and the most in brackets. *From nothing* is the wall time of the whole
+command: `starter.py process` with its own server, worker and empty store, beside the bare script
+with its imports. CPU is of the worker, of its MuPDF children, and of Temporal's server, apart.
+Memory is the peak of worker and children together (pages they share count once), looked at twice
+a second; the bare script's is its own peak.
 
 Where the time goes is from the program's own spans, in a run of its own, since spans have a price.
 Every moment is shared equally by the slots. A slot that is calling counts as *call*; a free one
-as what an attempt is still busy with (*draw*, with the encoding, in a child process; *store*; the
+as what an attempt is still busy with (*draw* and *encode*, in a child process; *store*; the
 *rest of the attempt*); without such an attempt, as the step of the document that runs; and else
 as *Temporal*: an attempt on its way to the worker, or an end on its way to the workflow. *No page
 left* are free slots after the last page was begun. The parts add up to the document's time."""

@@ -51,7 +51,9 @@ class _Stretch:
         return self.started <= moment < self.ended
 
     def step_at(self, moment: float) -> str:
-        return next((one.name for one in self.inner if one.at(moment)), REST)
+        """What it was at: encoding is the end of drawing, so the later begun says more."""
+        busy = [one for one in self.inner if one.at(moment)]
+        return max(busy, key=lambda one: one.started).name if busy else REST
 
 
 def shares(spans: Sequence[Span], slots: int, started: float, ended: float) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import io
 import math
+import time
 from typing import Any
 
 from PIL import Image
@@ -27,9 +28,11 @@ def draw_page(page: Any, options: ImageOptions, scale: float) -> PageImage:
     mode, size = ("L" if grey else "RGB"), (pixmap.width, pixmap.height)
     # Pillow encodes a page in 2 ms where MuPDF's own encoder takes 45.
     image = Image.frombuffer(mode, size, pixmap.samples_mv, "raw", mode, pixmap.stride, 1)
+    started = time.monotonic()
     data = encode(image, options)
+    took = time.monotonic() - started
     del image  # it borrows the pixmap's memory, which must go last
-    return PageImage(data, f"image/{options.format}", *size)
+    return PageImage(data, f"image/{options.format}", *size, encode_s=took)
 
 
 def zoom_for(width: float, height: float, dpi: int, scale: float) -> float:

@@ -1,6 +1,6 @@
 """A page on its way through a model: what is asked and what is answered. Never a payload."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from domain.contracts import Usage
 
@@ -13,6 +13,8 @@ class PageImage:
     media_type: str
     width: int
     height: int
+    # How much of the drawing was encoding; for traces.
+    encode_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)

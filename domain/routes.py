@@ -39,8 +39,8 @@ class Route(Wire):
 
 def prepared_ahead(limit: int) -> int:
     """How many attempts beyond its slots a worker takes up, so that their pages are drawn when
-    a slot falls free. Few: another worker may have a free slot for them now."""
-    return math.ceil(limit / 4)
+    a slot falls free. Not as many again: another worker may have a free slot for them now."""
+    return math.ceil(limit / 2)
 
 
 class ProviderPlan(Wire):
