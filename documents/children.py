@@ -19,8 +19,8 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 # A child that was told nothing and starts on a busy machine may take this long to begin.
 _START_ALLOWANCE_S = 30.0
-# MuPDF fragments its heap over time; a new child costs 60 ms.
-_CALLS_PER_CHILD = 250
+# MuPDF fragments its heap over time; a new child costs up to 200 ms that a page waits for.
+_CALLS_PER_CHILD = 1000
 _PRELOAD = ["pymupdf", "PIL.Image", "documents.child"]
 
 
@@ -49,28 +49,30 @@ class Children:
     def __init__(self, processes: int, memory_bytes: int) -> None:
         self._all = [_Child(memory_bytes) for _ in range(max(1, processes))]
         self._idle = list(self._all)
+        # Patient callers come after all others: a survey must not hold up what models wait for.
         self._waiting: deque[asyncio.Future[_Child]] = deque()
+        self._patient: deque[asyncio.Future[_Child]] = deque()
         self._closed = False
 
     def warm_up(self) -> None:
         """Start one child in the background."""
         threading.Thread(target=self._all[-1].start, name="quire-warm-up", daemon=True).start()
 
-    async def run(self, name: str, *args: object, timeout_s: float) -> Any:
+    async def run(self, name: str, *args: object, timeout_s: float, patient: bool = False) -> Any:
         """One call in one child; raises what the call raises, or one of the Child errors."""
-        child = await self._borrow()
+        child = await self._borrow(self._patient if patient else self._waiting)
         try:
             return await child.run(name, args, timeout_s)
         finally:
             self._give_back(child)
 
-    async def _borrow(self) -> "_Child":
+    async def _borrow(self, queue: "deque[asyncio.Future[_Child]]") -> "_Child":
         if self._closed:
             raise RuntimeError("Documents is closed")
         if self._idle:
             return self._idle.pop()
         turn: asyncio.Future[_Child] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        queue.append(turn)
         try:
             return await turn
         except asyncio.CancelledError:
@@ -79,8 +81,8 @@ class Children:
             raise
 
     def _give_back(self, child: "_Child") -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
+        while self._waiting or self._patient:
+            turn = (self._waiting or self._patient).popleft()
             if not turn.done():
                 turn.set_result(child)
                 return

@@ -9,7 +9,8 @@ from domain.contracts import ImageOptions, PageSurvey
 from domain.errors import AttemptFailed, Code, DocumentRefused, FailureKind
 from domain.page import PageImage
 
-_CHUNK_PAGES = 32
+# Some 30 ms of work: as long as a page that is to be drawn may have to wait for its child.
+_CHUNK_PAGES = 10
 # A chunk ends early after this time, so that the hard limit is only ever met by a single page.
 _CHUNK_BUDGET_S = 2.0
 _LOST = (ChildHung, ChildLost, ChildStarved)
@@ -87,7 +88,7 @@ class Documents:
     ) -> list[PageSurvey]:
         args = (str(path), first, last, password, _CHUNK_BUDGET_S)
         done: list[PageSurvey] = await self._children.run(
-            "survey_pages", *args, timeout_s=self._survey_timeout_s
+            "survey_pages", *args, timeout_s=self._survey_timeout_s, patient=True
         )
         return done
 

@@ -45,6 +45,7 @@ class Carried(Wire):
     plan: DocumentPlan
     source: SourceReceipt
     brief: str
+    # One letter a page, as far as the survey has come.
     classes: str
     started: float
     deadline: float

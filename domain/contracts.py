@@ -220,13 +220,15 @@ class SourceReceipt(Wire):
 
 
 class SurveyRequest(Wire):
-    """Survey a stored document."""
+    """Survey pages of a stored document: all, or those between two ends of the survey's chunks."""
 
     job_id: str
     sha256: str
     page_count: int
     kind: SourceKind = "pdf"
     sealed_password: str | None = None
+    first: int = 1
+    last: int | None = None
 
 
 class SurveyReceipt(Wire):

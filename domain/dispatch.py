@@ -89,6 +89,12 @@ class Dispatch:
         for page in carried.pages:
             self.pages[page.page] = Page.from_carried(page, vision[page.page])
 
+    def add(self, vision: Mapping[int, Classification]) -> None:
+        """More pages that need a model have been found."""
+        for number in sorted(vision):
+            self.pages[number] = Page(number, vision[number])
+            insort(self.waiting, number)
+
     def carry(self) -> CarriedDispatch:
         """What a next run needs to go on from here; nothing may be in flight."""
         return CarriedDispatch(

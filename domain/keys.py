@@ -14,9 +14,9 @@ from domain.plan import DocumentPlan
 KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts")
 
 # Raise when the survey's rules or texts change: older surveys are then made anew.
-SURVEY_VERSION = 1
+SURVEY_VERSION = 2
 # Pages a survey object: few enough objects for long documents, small enough to read for one page.
-SURVEY_CHUNK = 50
+SURVEY_CHUNK = 25
 
 
 def source_key(sha256: str) -> str:

@@ -8,6 +8,9 @@ from domain.errors import Code, DocumentRefused
 from domain.routes import Chain, ChainRequest, ProviderPlan, build_chain
 from domain.selection import DispatchPolicy
 
+# So many pages are surveyed first, and models are asked for them while the rest is surveyed.
+SURVEY_HEAD = 25
+
 
 class PlanDefaults(Wire):
     """What the worker's settings say where a request is silent."""
@@ -40,6 +43,8 @@ class DocumentPlan(Wire):
     dispatch: DispatchPolicy
     reading: ReadingOptions
     every_page: bool
+    # 0 in plans from before there was a head: then everything is surveyed first.
+    survey_head: int = 0
 
     @property
     def engine(self) -> str:
@@ -86,6 +91,7 @@ def make_plan(
         dispatch=defaults.dispatch,
         reading=reading,
         every_page=defaults.every_page,
+        survey_head=SURVEY_HEAD,
     )
 
 

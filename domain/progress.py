@@ -1,14 +1,13 @@
 """How far a document is: the state behind the queries, and what is carried between runs."""
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import Literal
 
 from domain.carrying import Carried
 from domain.contracts import (
-    BreakerStatus,
     Classification,
     DocumentStatus,
     PageError,
@@ -50,7 +49,10 @@ class DocumentProgress:
         self.deadline: float | None = None
         self.phase = "starting"
         self.chosen: tuple[int, ...] = ()
+        # One letter a page, as far as the survey has come; and what it says of the chosen ones.
+        self.letters = ""
         self.classes: dict[int, Classification] = {}
+        self.text_only = False
         self.vision: tuple[int, ...] = ()
         self.past_routes: tuple[str, ...] = ()
         self.settled: dict[int, PageRecord] = {}
@@ -80,7 +82,8 @@ class DocumentProgress:
         return self.chosen
 
     def take_up(self, carried: Carried, *, text_only: bool) -> None:
-        """The survey is known: settle what needs no model, and hand the rest to the dispatch."""
+        """The survey has begun: settle what needs no model, and hand the rest to the dispatch."""
+        self.text_only = text_only
         self.planned(carried.plan, carried.deadline)
         self.started = carried.started
         self.sha256 = carried.source.sha256
@@ -88,19 +91,14 @@ class DocumentProgress:
         self.version = carried.version
         self.changed = set(carried.changed)
         self.past_routes = carried.past_routes
-        self.classes = {n: Classification.from_letter(carried.classes[n - 1]) for n in self.chosen}
-        every = carried.plan.every_page
-        needy = {n for n, c in self.classes.items() if (every or c.needs_vision) and not text_only}
+        needy = self._learn(carried.classes)
         again = {record.page: record for record in carried.again}
         taken_over = {record.page: record for record in carried.records}
         read = {n for n, record in taken_over.items() if record.source is not Source.MUPDF}
         wanted = {*needy, *carried.also_vision, *again, *read}
         self.vision = tuple(sorted(wanted & {*self.chosen}))
-        for number in self.chosen:
-            if number in taken_over:
-                self.settled[number] = taken_over[number]
-            elif number not in self.vision:
-                self.settled[number] = PageRecord(page=number, source=Source.MUPDF)
+        self.settled.update({n: r for n, r in taken_over.items() if n in self.classes})
+        self._settle(n for n in self.classes if n not in taken_over and n not in self.vision)
         self.dispatch = Dispatch(
             job_id=self.job_id,
             routes=carried.plan.chain.routes,
@@ -113,6 +111,28 @@ class DocumentProgress:
         for number in sorted(again.keys() & self.dispatch.pages.keys()):
             self.dispatch.waiting.remove(number)
             self.dispatch.read_again(again[number], self.classes[number], carried.started)
+
+    def survey_on(self, letters: str) -> None:
+        """The classes of the next pages are known: they are settled, or wait for a model."""
+        known = set(self.classes)
+        needy = self._learn(self.letters + letters)
+        found = sorted(self.classes.keys() - known)
+        self.vision = tuple(sorted({*self.vision, *needy}))
+        self._settle(n for n in found if n not in needy)
+        self.require_dispatch().add({n: self.classes[n] for n in found if n in needy})
+
+    def _learn(self, letters: str) -> set[int]:
+        """Which of the surveyed pages need a model."""
+        self.letters = letters
+        surveyed = [n for n in self.chosen if n <= len(letters)]
+        self.classes = {n: Classification.from_letter(letters[n - 1]) for n in surveyed}
+        every = self.plan is not None and self.plan.every_page
+        needy = {n for n, c in self.classes.items() if every or c.needs_vision}
+        return set() if self.text_only else needy
+
+    def _settle(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self.settled[number] = PageRecord(page=number, source=Source.MUPDF)
 
     def carry(self, carried: Carried) -> Carried:
         """The same document for its next run, as far as it has come."""
@@ -127,6 +147,7 @@ class DocumentProgress:
                 "changed": tuple(sorted(self.changed)),
                 "again": (),
                 "also_vision": self.vision,
+                "classes": self.letters,
             }
         )
 
@@ -166,7 +187,7 @@ class DocumentProgress:
 
     def close(self, *, timed_out: bool, cancelled: bool) -> None:
         """No page is read any more: those still open get what there is."""
-        open_pages = self.dispatch is None or not self.dispatch.finished
+        open_pages = not self.finished
         self.cancelled = cancelled and open_pages
         self.timed_out = timed_out and open_pages and not self.cancelled
         source = Source.MUPDF_FALLBACK if self.cancelled else Source.MUPDF_TIMEOUT_FALLBACK
@@ -175,11 +196,11 @@ class DocumentProgress:
             self.dispatch.stop(source, CANCELLED if self.cancelled else DEADLINE, error)
             # A page that keeps its earlier reading has lost nothing to the deadline.
             lost = [r for r in self.dispatch.records.values() if r.source is source]
-            self.timed_out = self.timed_out and bool(lost)
-        else:
-            self.vision = self.chosen
-            for number in self.chosen:
-                self.settled[number] = PageRecord(page=number, source=source, error=error)
+            self.timed_out = self.timed_out and bool(lost or self.unsurveyed)
+        # What they would have needed was never known: they count as read by no model.
+        for number in self.unsurveyed:
+            self.settled[number] = PageRecord(page=number, source=source, error=error)
+        self.vision = tuple(sorted({*self.vision, *self.unsurveyed}))
 
     def changed_pages(self) -> tuple[int, ...]:
         """What this version of the result has new; of the first, everything is."""
@@ -204,6 +225,16 @@ class DocumentProgress:
     def require_dispatch(self) -> Dispatch:
         assert self.dispatch is not None, "pages are dispatched after their survey"
         return self.dispatch
+
+    @property
+    def unsurveyed(self) -> tuple[int, ...]:
+        """The chosen pages that the survey has not come to."""
+        return tuple(n for n in self.chosen if n > len(self.letters))
+
+    @property
+    def finished(self) -> bool:
+        """Every page has ended."""
+        return self.dispatch is not None and self.dispatch.finished and not self.unsurveyed
 
     @property
     def started_at(self) -> str:
@@ -262,10 +293,10 @@ class DocumentProgress:
                 output_tokens=self.spent.output_tokens,
                 cost_usd=self.spent.dollars,
             ),
-            heartbeat_at=_iso(self.heartbeat),
-            started_at=_iso(self.started),
-            deadline_at=_iso(self.deadline),
-            completed_at=_iso(self.completed_at),
+            heartbeat_at=iso(self.heartbeat),
+            started_at=iso(self.started),
+            deadline_at=iso(self.deadline),
+            completed_at=iso(self.completed_at),
             error_message=self.error.line() if self.error else None,
         )
 
@@ -305,25 +336,6 @@ class DocumentProgress:
             error=page.error if page else None,
         )
 
-    def breakers(self) -> list[BreakerStatus]:
-        if self.dispatch is None:
-            return []
-        load = {
-            route.key: self.dispatch.in_flight_on(index)
-            for index, route in enumerate(self.dispatch.routes)
-        }
-        return [
-            BreakerStatus(
-                key=key,
-                state=breaker.state.value,
-                retry_at=_iso(breaker.retry_at) if breaker.state.value == "open" else None,
-                failures=breaker.failures,
-                in_flight=load.get(key, 0),
-                reason=breaker.reason,
-            )
-            for key, breaker in sorted(self.dispatch.health.breakers.items())
-        ]
 
-
-def _iso(moment: float | None) -> str | None:
+def iso(moment: float | None) -> str | None:
     return datetime.fromtimestamp(moment, UTC).isoformat() if moment is not None else None

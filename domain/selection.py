@@ -156,7 +156,8 @@ class _Selector:
     def _queue_behind(self, page: PageView) -> None:
         """When every route is full, let the next pages wait at the slots and not with us.
 
-        Only behind a route that has answered: a page queued behind a hung one would hang too.
+        Behind a route that has answered; a page queued behind a hung one would hang too. Where a
+        page waits for its own model whatever happens, its drawing need not wait for the answer.
         """
         if self.room <= 0 or len(self.snap.pages) <= len(self.snap.routes):
             # The last pages go to whichever route is free first.
@@ -176,7 +177,7 @@ class _Selector:
     def _may_queue(self, index: int) -> bool:
         view = self.snap.routes[index]
         return (
-            view.answered
+            (view.answered or self.snap.policy.when_busy == "wait")
             and view.crowded_until <= self.snap.now
             and self.in_flight[index] < 2 * view.route.limit + view.route.ahead
         )

@@ -1,8 +1,8 @@
 """Short answers about every page at once, for those who follow a document."""
 
-from domain.contracts import PageRange, PageRecord, PageTexts, Source
+from domain.contracts import BreakerStatus, PageRange, PageRecord, PageTexts, Source
 from domain.keys import answer_key, reading_id
-from domain.progress import DocumentProgress
+from domain.progress import DocumentProgress, iso
 
 TEXTS_AT_ONCE = 200
 _LETTERS = {
@@ -42,3 +42,24 @@ def _answer_key(progress: DocumentProgress, record: PageRecord) -> str:
     provider, _, model = progress.route_keys[record.read_by].partition(":")
     reading = reading_id(progress.plan.reading)
     return answer_key(progress.sha256, record.page, reading, provider, model, record.take)
+
+
+def breakers(progress: DocumentProgress) -> list[BreakerStatus]:
+    """Routes and providers as this document sees them."""
+    if progress.dispatch is None:
+        return []
+    load = {
+        route.key: progress.dispatch.in_flight_on(index)
+        for index, route in enumerate(progress.dispatch.routes)
+    }
+    return [
+        BreakerStatus(
+            key=key,
+            state=breaker.state.value,
+            retry_at=iso(breaker.retry_at) if breaker.state.value == "open" else None,
+            failures=breaker.failures,
+            in_flight=load.get(key, 0),
+            reason=breaker.reason,
+        )
+        for key, breaker in sorted(progress.dispatch.health.breakers.items())
+    ]

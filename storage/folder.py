@@ -12,6 +12,7 @@ from typing import BinaryIO
 from storage.protocol import Entry
 
 PART = ".part-"
+READ_AT_ONCE = 64 * 1024
 
 
 class FolderStore:
@@ -21,9 +22,12 @@ class FolderStore:
         self.root = root
 
     async def get(self, key: str) -> bytes | None:
-        # Most keys that are asked for are new. A look takes microseconds, and a thread more
-        # than the loop can spare for each page.
-        return await asyncio.to_thread(self._get, key) if self._path(key).exists() else None
+        # A look, and reading what is small, takes less time than asking a thread for it.
+        try:
+            small = self._path(key).stat().st_size <= READ_AT_ONCE
+        except FileNotFoundError:
+            return None
+        return self._get(key) if small else await asyncio.to_thread(self._get, key)
 
     def _get(self, key: str) -> bytes | None:
         try:

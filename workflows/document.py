@@ -83,6 +83,8 @@ class DocumentWorkflow:
                 self._progress.reused(prepared)
                 return self._done(prepared.result)
             carried = prepared
+            if prepare.rest is not None:
+                self._scheduler.expect(prepare.rest)
         else:
             alarm = asyncio.create_task(self._sound_alarm(carried.deadline))
         if carried.classes:
@@ -197,7 +199,7 @@ class DocumentWorkflow:
 
     @workflow.query(description="Routes and providers: breaker state, time to retry, in flight")
     def breakers(self) -> list[BreakerStatus]:
-        return self._progress.breakers()
+        return showing.breakers(self._progress)
 
     @workflow.query(
         description="One letter a page: m, a, o, f, t by source, > in flight, . waiting"

@@ -59,6 +59,8 @@ class Preparation:
         self._progress = progress
         self._stop = stop
         self._teller = teller
+        # The survey of what lies behind the document's head, once that is surveyed.
+        self.rest: asyncio.Task[str] | None = None
 
     async def plan(self) -> DocumentPlan:
         plan = await workflow.execute_local_activity_method(
@@ -85,7 +87,7 @@ class Preparation:
             reused = await self._in_time(self._reuse(plan, source))
             if reused is not None:
                 return reused
-        surveyed = await self._in_time(self._survey(source))
+        surveyed = await self._in_time(self._begin_survey(plan, source, whole=previous is not None))
         carried = Carried(
             plan=plan,
             source=source,
@@ -146,8 +148,24 @@ class Preparation:
             summary="is there a stored result?",
         )
 
-    async def _survey(self, source: SourceReceipt) -> str:
+    async def _begin_survey(self, plan: DocumentPlan, source: SourceReceipt, *, whole: bool) -> str:
+        """The classes of all pages; of a longer document those of its head, while the survey of
+        the rest goes on."""
         self._teller.entered("survey", workflow.now().timestamp())
+        head = plan.survey_head
+        if whole or not head or source.page_count <= 2 * head or self._request.text_only:
+            return await self._survey(source)
+        known = await self._survey(source, last=head)
+        # The last pages of the head are asked about together with their neighbours behind it.
+        ready = head - plan.reading.context_radius
+        self.rest = asyncio.create_task(self._survey_rest(source, head + 1, known[ready:]))
+        return known[:ready]
+
+    async def _survey_rest(self, source: SourceReceipt, first: int, held: str) -> str:
+        return held + await self._survey(source, first=first)
+
+    async def _survey(self, source: SourceReceipt, first: int = 1, last: int | None = None) -> str:
+        pages = f"pages {first} to {last or source.page_count}"
         survey = await workflow.execute_activity_method(
             SurveyDocument.survey_document,
             SurveyRequest(
@@ -156,13 +174,15 @@ class Preparation:
                 page_count=source.page_count,
                 kind=source.kind,
                 sealed_password=self._request.sealed_password,
+                first=first,
+                last=last,
             ),
             task_queue=DOCUMENTS_QUEUE,
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=options.STEADY,
             cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-            summary=f"MuPDF text and class of {source.page_count} pages",
+            summary=f"MuPDF text and class of {pages}",
         )
         return survey.classes
 

@@ -41,8 +41,14 @@ class Scheduler:
         self._wake: asyncio.Task[None] | None = None
         self._wake_at: float | None = None
         self._look = False
+        # The rest of the survey, while it goes on beside the first attempts.
+        self._survey: asyncio.Task[str] | None = None
         # History is long: nothing new is begun, what is in flight comes to its end.
         self._draining = False
+
+    def expect(self, survey: asyncio.Task[str]) -> None:
+        """More pages will come from this survey."""
+        self._survey = survey
 
     def look_again(self) -> None:
         """Something changed that only a new selection can take into account."""
@@ -54,8 +60,10 @@ class Scheduler:
         True means: history is long; nothing is in flight, go on in a new run.
         """
         pages = self._progress.require_dispatch()
-        while not pages.finished and not self._stop.up:
-            self._draining = self._draining or _history_is_long()
+        while not self._progress.finished and not self._stop.up:
+            self._take_in_survey()
+            # A run carries over what is surveyed: so that must be complete.
+            self._draining = self._draining or (self._survey is None and _history_is_long())
             if self._draining and not pages.flights:
                 break
             if not self._draining and (self._look or pages.wants_selection()):
@@ -75,18 +83,27 @@ class Scheduler:
                     self._look = True
                     continue
             self._teller.looked(workflow.now().timestamp())
-            if not pages.finished:
+            if not self._progress.finished:
                 await workflow.wait_condition(self._has_news)
             self._settle()
         self._teller.looked(workflow.now().timestamp())
         self._look_again_at(None)
+        if self._survey is not None:
+            self._survey.cancel()
         for number in sorted(self._attempts):
             self._attempts[number].cancel()
         self._attempts.clear()
-        return self._draining and not pages.finished and not self._stop.up
+        return self._draining and not self._progress.finished and not self._stop.up
 
     def _has_news(self) -> bool:
-        return bool(self._ended) or self._stop.up or (self._look and not self._draining)
+        surveyed = self._survey is not None and self._survey.done()
+        look = self._look and not self._draining
+        return bool(self._ended) or self._stop.up or surveyed or look
+
+    def _take_in_survey(self) -> None:
+        if self._survey is not None and self._survey.done():
+            self._progress.survey_on(self._survey.result())
+            self._survey = None
 
     def _begin(
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight

@@ -128,7 +128,8 @@ class Judge:
 
     def _behind(self, queued: Assignment) -> None:
         view = self.snap.routes[queued.route]
-        assert view.answered, "queued behind a route that has never answered"
+        waits = self.snap.policy.when_busy == "wait"
+        assert view.answered or waits, "queued behind a route that has never answered"
         assert not view.route.is_last_resort
         assert view.crowded_until <= self.snap.now
         assert self.admission(queued.route) == "yes"

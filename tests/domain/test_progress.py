@@ -25,6 +25,7 @@ from domain.progress import DocumentProgress
 from domain.records import OK
 from domain.routes import Chain, Route
 from domain.selection import DispatchPolicy, select
+from domain.showing import breakers
 from tests.domain.simulator import CROWDED, STOOD_DOWN, STORED, Outcome, Simulation
 from tests.domain.strategies import (
     KINDS,
@@ -118,7 +119,7 @@ def test_contract_at_every_moment(classes: str, script: list[Outcome]) -> None:
         done.append(counted)
         states = [page.state for page in progress.pages(PageRange())]
         assert states.count("done") == counted
-        assert len(progress.breakers()) == 4
+        assert len(breakers(progress)) == 4
 
     simulation = Simulation(
         progress.require_dispatch(), {0: script, 1: script[::-1]}, NOW, watch=watch
@@ -140,7 +141,7 @@ def test_life_of_a_status() -> None:
     check(progress.status())
     progress.planned(plan(), NOW + 60)
     assert progress.status().status == "running"
-    assert progress.breakers() == []
+    assert breakers(progress) == []
     assert progress.pages(PageRange()) == []
     progress.failed(REFUSED, NOW + 1)
     status = progress.status()
@@ -504,7 +505,7 @@ def compare(before: DocumentProgress, after: DocumentProgress, now: float) -> No
     assert after.records() == before.records()
     assert two.waiting == one.waiting
     assert {n: two.pages[n] for n in two.waiting} == {n: one.pages[n] for n in one.waiting}
-    assert after.breakers() == before.breakers()
+    assert breakers(after) == breakers(before)
     assert two.health.breakers == one.health.breakers
     assert two.answered == one.answered
     assert after.pages(PageRange()) == before.pages(PageRange())
@@ -537,7 +538,7 @@ def test_document_goes_on_in_its_next_run() -> None:
     assert again.records() == progress.records()
     assert again.vision_pages == progress.vision_pages
     assert again.require_dispatch().waiting == dispatch.waiting
-    assert again.breakers() == progress.breakers()
+    assert breakers(again) == breakers(progress)
     before, after = progress.status(), again.status()
     assert after.completed_items == before.completed_items
     assert after.progress_detail == before.progress_detail
