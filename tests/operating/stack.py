@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from typing import Any
 
 import yaml
@@ -35,3 +36,16 @@ def known_names() -> set[str]:
     plain = {m.exposed for m in measures.ALL if m.kind != "time"}
     timed = {m.exposed for m in measures.ALL if m.kind == "time"}
     return plain | {f"{name}_{part}" for name in timed for part in ("bucket", "sum", "count")}
+
+
+def run(*command: object, **settings: str) -> str:
+    """Run to a good end, or fail with what it said; returns its output."""
+    ran = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=settings or None,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout

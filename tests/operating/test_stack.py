@@ -10,7 +10,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from domain import measures
 from settings import ProviderSettings, Settings
@@ -21,23 +20,13 @@ from tests.operating.stack import (
     expressions,
     known_names,
     metric_names,
+    run,
 )
 from tests.operating.worker import free_port, running_worker
 from tests.process.test_lasting import server_of
 from tests.tool import ROOT, Tool
 
 BIN = Path(sys.executable).parent
-
-
-def run(*command: object, **settings: str) -> None:
-    ran = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=settings or None,
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_compose_file_fits_the_specification() -> None:
@@ -98,45 +87,6 @@ def test_every_query_names_metrics_that_exist() -> None:
 def test_every_metric_is_on_the_dashboard() -> None:
     shown = "\n".join(expressions())
     assert [measure.name for measure in measures.ALL if measure.exposed not in shown] == []
-
-
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool (apt: prometheus)")
-def test_prometheus_takes_its_configuration_and_alerts_fire(tmp_path: Path) -> None:
-    run("promtool", "check", "config", DEPLOY / "prometheus/prometheus.yml")
-    series = 'quire_vendor_calls_total{{route="r", outcome="{outcome}"}}'
-    story = {
-        "rule_files": [str(DEPLOY / "prometheus/alerts.yml")],
-        "tests": [
-            {
-                "interval": "1m",
-                "input_series": [
-                    {"series": series.format(outcome="SERVER"), "values": "0+6x60"},
-                    {"series": series.format(outcome="ok"), "values": "0+6x20 120+0x40"},
-                ],
-                "alert_rule_test": [
-                    {"eval_time": "19m", "alertname": "QuireNoAnswers", "exp_alerts": []},
-                    {
-                        "eval_time": "45m",
-                        "alertname": "QuireNoAnswers",
-                        "exp_alerts": [{"exp_labels": {"severity": "page"}}],
-                    },
-                    {
-                        "eval_time": "45m",
-                        "alertname": "QuireRouteFails",
-                        "exp_alerts": [{"exp_labels": {"severity": "warn", "route": "r"}}],
-                    },
-                ],
-            }
-        ],
-    }
-    # Only which alerts fire is of interest here, not their words.
-    rules = yaml.safe_load((DEPLOY / "prometheus/alerts.yml").read_text())
-    for rule in rules["groups"][0]["rules"]:
-        rule["annotations"] = {}
-    (tmp_path / "alerts.yml").write_text(yaml.safe_dump(rules))
-    story["rule_files"] = [str(tmp_path / "alerts.yml")]
-    (tmp_path / "story.yml").write_text(yaml.safe_dump(story))
-    run("promtool", "test", "rules", tmp_path / "story.yml")
 
 
 def test_namespace_is_set_up_twice_without_harm(lone_tool: Tool) -> None:
