@@ -19,10 +19,19 @@ def compose() -> dict[str, Any]:
     return found
 
 
+def panels() -> dict[str, list[str]]:
+    """The queries of the dashboard's panels, by title."""
+    dashboard = json.loads((DEPLOY / "grafana/dashboards/quire.json").read_text())
+    return {
+        panel["title"]: [target["expr"] for target in panel["targets"]]
+        for panel in dashboard["panels"]
+        if "targets" in panel
+    }
+
+
 def expressions() -> list[str]:
     """Every query of the dashboard and of the alert rules."""
-    dashboard = json.loads((DEPLOY / "grafana/dashboards/quire.json").read_text())
-    shown = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    shown = [query for queries in panels().values() for query in queries]
     groups = yaml.safe_load((DEPLOY / "prometheus/alerts.yml").read_text())["groups"]
     return shown + [rule["expr"] for group in groups for rule in group["rules"]]
 

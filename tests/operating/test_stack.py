@@ -10,8 +10,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from domain import measures
+from embedded import find_binary
 from settings import ProviderSettings, Settings
 from tests.operating.stack import (
     COMPOSE,
@@ -76,6 +78,47 @@ def test_dockerfile_passes_the_linter_and_copies_every_part() -> None:
     allowed = (ROOT / ".dockerignore").read_text()
     assert all(f"!{package}/**" in allowed for package in copied)
     assert re.search(r"^USER [1-9]\d*$", text, re.MULTILINE), "not root"
+
+
+def test_temporal_of_the_stack_is_the_one_that_the_tests_use() -> None:
+    """The server's template of its own configuration is in the binary that embeds the server: a
+    variable that it does not read would be ignored without a word, and so would a dynamic key."""
+    services = compose()["services"]
+    version = run(find_binary(), "--version")
+    for name, part in (("temporal", "Server"), ("schema", "Server"), ("ui", "UI")):
+        tag = services[name]["image"].partition(":")[2]
+        assert f"{part} {tag}" in version, name
+    binary = Path(find_binary()).read_bytes()
+    template = binary[binary.index(b"numHistoryShards: {{") :][:50_000]
+    read = {name.decode() for name in re.findall(rb'\benv "(\w+)"', template)}
+    assert set(services["temporal"]["environment"]) <= read
+    for key in yaml.safe_load((DEPLOY / "temporal/dynamicconfig.yaml").read_text()):
+        assert key.encode() in binary, key
+
+
+def test_parts_of_the_stack_find_each_other() -> None:
+    services = compose()["services"]
+    collector = yaml.safe_load((DEPLOY / "otel/collector.yaml").read_text())
+    endpoint = collector["receivers"]["otlp"]["protocols"]["http"]["endpoint"]
+    target = services["worker-ai"]["environment"]["OTEL_EXPORTER_OTLP_ENDPOINT"]
+    assert target == f"http://collector:{endpoint.rpartition(':')[2]}"
+    for pipeline in collector["service"]["pipelines"].values():
+        assert all(set(names) <= set(collector[part]) for part, names in pipeline.items())
+    scraped = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text())["scrape_configs"]
+    [names] = [found for job in scraped for found in job.get("dns_sd_configs", [])]
+    assert set(names["names"]) == {name for name in services if name.startswith("worker-")}
+    assert f"METRICS_ADDRESS=0.0.0.0:{names['port']}" in (ROOT / "Dockerfile").read_text()
+    metrics = services["temporal"]["environment"]["PROMETHEUS_ENDPOINT"].rpartition(":")[2]
+    assert [f"temporal:{metrics}"] in [
+        place["targets"] for job in scraped for place in job.get("static_configs", [])
+    ]
+    sources = yaml.safe_load(
+        (DEPLOY / "grafana/provisioning/datasources/prometheus.yml").read_text()
+    )
+    [source] = sources["datasources"]
+    assert source["url"].removeprefix("http://").partition(":")[0] in services
+    board = (DEPLOY / "grafana/dashboards/quire.json").read_text()
+    assert set(re.findall(r'"uid": "(\w+)"', board)) == {source["uid"], "quire"}
 
 
 def test_every_query_names_metrics_that_exist() -> None:
