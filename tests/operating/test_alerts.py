@@ -16,6 +16,7 @@ CALLS = 'quire_vendor_calls_total{{route="r", outcome="{0}"}}'.format
 PAGES = 'quire_pages_total{{source="{0}", classification="{1}"}}'.format
 DELAY = 'quire_queue_delay_seconds_bucket{{route="r", le="{0}"}}'.format
 TASKS = 'temporal_workflow_task_schedule_to_start_latency_seconds_bucket{{le="{0}"}}'.format
+BROKEN = 'temporal_workflow_task_execution_failed_total{{failure_reason="{0}"}}'.format
 DOCUMENTS_LATE = 'quire_timeouts_total{scope="document"}'
 COST = 'quire_cost_microdollars_total{route="r"}'
 
@@ -79,6 +80,10 @@ STORIES = (
           {"severity": "warn"}),
     Story("QuireSlowWorkflowTasks", "one in fifty",
           {TASKS("1"): "0+98x60", TASKS("5"): "0+100x60", TASKS("+Inf"): "0+100x60"}, 25),
+    Story("QuireWorkflowTasksFail", "again and again",
+          {BROKEN("NonDeterminismError"): "0 0 1 2 3 4 5 6x40"}, 10,
+          {"severity": "page", "failure_reason": "NonDeterminismError"}),
+    Story("QuireWorkflowTasksFail", "once", {BROKEN("WorkflowError"): "0 0 1x60"}, 10),
     Story("QuireSpending", "a dollar a minute", {COST: "0+1000000x90"}, 70, {"severity": "warn"}),
     Story("QuireSpending", "half a dollar a minute", {COST: "0+500000x90"}, 70),
 )  # fmt: skip
