@@ -149,19 +149,55 @@ def _unreachable(address: str) -> QuireError:
     )
 
 
-async def register_search_attributes(client: Client) -> list[str]:
-    """Add the search attributes that the namespace lacks; returns the added names."""
-    service = client.operator_service
-    listed = await service.list_search_attributes(
+def refused_by_temporal(error: RPCError) -> QuireError:
+    """What the server itself said no to: a namespace that is not there, a key that may not."""
+    return QuireError(
+        Code.IO_ERROR,
+        "TEMPORAL",
+        f"Temporal refused: {error.message.rstrip('.')}.",
+        "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and what the key may do.",
+        "retryable",
+    )
+
+
+async def absent_search_attributes(client: Client) -> list[str]:
+    """The search attributes that the namespace lacks."""
+    listed = await client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=client.namespace)
     )
-    absent = [name for name in sorted(SEARCH_ATTRIBUTES) if name not in listed.custom_attributes]
-    if absent:
-        types = {
-            name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{SEARCH_ATTRIBUTES[name].upper()}")
-            for name in absent
-        }
-        await service.add_search_attributes(
+    return [name for name in sorted(SEARCH_ATTRIBUTES) if name not in listed.custom_attributes]
+
+
+async def register_search_attributes(client: Client) -> list[str]:
+    """Add the search attributes that the namespace lacks; returns the added names.
+
+    Documents could not end without them, so `QuireError` when the server does not take them.
+    """
+    absent = await absent_search_attributes(client)
+    if not absent:
+        return []
+    types = {
+        name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{SEARCH_ATTRIBUTES[name].upper()}")
+        for name in absent
+    }
+    try:
+        await client.operator_service.add_search_attributes(
             AddSearchAttributesRequest(namespace=client.namespace, search_attributes=types)
         )
+    except RPCError as error:
+        # Another worker may have been quicker.
+        if still := await absent_search_attributes(client):
+            raise lacks_search_attributes(client.namespace, still, error.message) from None
     return absent
+
+
+def lacks_search_attributes(namespace: str, names: Sequence[str], why: str = "") -> QuireError:
+    """What to say of a namespace that was never prepared for us."""
+    because = f" ({why.rstrip('.')})" if why else ""
+    room = "; where others took the room, Quire needs a namespace of its own" if why else ""
+    return QuireError(
+        Code.NOT_READY,
+        "SEARCH_ATTRIBUTES",
+        f"The namespace {namespace!r} lacks search attributes: {', '.join(names)}{because}.",
+        f"An operator runs `quire-worker --register` once{room}.",
+    )

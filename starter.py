@@ -296,6 +296,13 @@ def _call(arguments: list[str]) -> int:
             if words:  # without words, the help has just been shown
                 show_error(UsageError(words).info, as_json=as_json)
             return Exit.USAGE
+        from temporalio.service import RPCError
+
+        if isinstance(error, RPCError):
+            from client import refused_by_temporal
+
+            show_error(refused_by_temporal(error).info, as_json=as_json)
+            return Exit.OUR_FAULT
         import structlog
 
         structlog.get_logger("quire").exception("command_broke")

@@ -15,7 +15,7 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from bootstrap import ROLES, build_house, build_workers
-from client import connect, register_search_attributes, worker_runtime
+from client import connect, refused_by_temporal, register_search_attributes, worker_runtime
 from domain.errors import QuireError, SettingsError
 from embedded import EmbeddedServer
 from settings import Settings, load_settings
@@ -99,7 +99,10 @@ async def _serve_health(
 
 async def register(settings: Settings) -> None:
     """Add the search attributes that the cluster's namespace lacks."""
-    added = await register_search_attributes(await connect(settings))
+    try:
+        added = await register_search_attributes(await connect(settings))
+    except RPCError as error:
+        raise refused_by_temporal(error) from None
     log.info("search_attributes_added", names=added)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from domain.contracts import AttemptFailure
@@ -79,6 +80,7 @@ def failures_for_temporal() -> Iterator[None]:
     try:
         yield
     except QuireError as error:
+        _tell(error.info, str(error))
         raise refused(error.info) from None
     except OSError as error:
         # The path stays out of the message: it would end in history and in results.
@@ -89,4 +91,13 @@ def failures_for_temporal() -> Iterator[None]:
             message=f"Storage failed: {error.strerror or type(error).__name__}.",
             remedy="Check the store's free space and permissions.",
         )
+        _tell(info, str(error))
         raise refused(info) from error
+
+
+def _tell(info: ErrorInfo, error: str) -> None:
+    """Temporal tries again, in silence: without this line a worker whose disk is full would look
+    idle. What is final is told by the workflow, with the document's end."""
+    if info.error_type == "retryable":
+        facts = {"error_code": info.code.value, "reason": info.reason, "error": error}
+        activity.logger.warning("step_failed", extra=facts)

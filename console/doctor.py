@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from temporalio.service import RPCError
 
 from bootstrap import open_cache, plan_defaults
-from client import connect
+from client import (
+    absent_search_attributes,
+    connect,
+    lacks_search_attributes,
+    refused_by_temporal,
+)
 from documents.reader import Documents
 from domain.contracts import LOCAL_PROVIDER, ImageOptions
 from domain.errors import QuireError
@@ -55,13 +61,19 @@ async def examine(settings: Settings) -> list[Finding]:
 async def _temporal(settings: Settings) -> list[Finding]:
     try:
         if settings.temporal_address:
-            await connect(settings)
+            client = await connect(settings)
+            absent = await absent_search_attributes(client)
+            if absent:
+                raise lacks_search_attributes(client.namespace, absent)
             return [Finding("temporal", True, f"cluster at {settings.temporal_address}")]
         server = EmbeddedServer(settings.state_dir)
         info = await server.start()
         await connect(settings, info.address)
         server.leave()
         return [Finding("temporal", True, "embedded server starts and answers")]
+    except RPCError as refusal:
+        said = refused_by_temporal(refusal).info
+        return [Finding("temporal", False, said.message, said.remedy)]
     except QuireError as error:
         return [Finding("temporal", False, error.info.message, error.info.remedy)]
 

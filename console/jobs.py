@@ -11,6 +11,7 @@ from temporalio.client import (
     WorkflowQueryFailedError,
 )
 from temporalio.common import (
+    Priority,
     SearchAttributeKey,
     SearchAttributePair,
     TypedSearchAttributes,
@@ -20,6 +21,7 @@ from temporalio.common import (
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from client import absent_search_attributes, lacks_search_attributes
 from domain.carrying import DocumentRun
 from domain.contracts import (
     WORKFLOW_QUEUE,
@@ -85,22 +87,36 @@ async def _start(
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
 ) -> Handle:
     attributes = {"QuireStatus": "running", "QuireEngine": engine, "QuireUser": request.user_id}
-    return await client.start_workflow(
-        DocumentWorkflow.run,
-        DocumentRun.of(request),
-        id=workflow_id(request.job_id),
-        task_queue=WORKFLOW_QUEUE,
-        id_conflict_policy=conflict,
-        id_reuse_policy=reuse,
-        search_attributes=TypedSearchAttributes(
-            [
-                SearchAttributePair(SearchAttributeKey.for_keyword(name), value or "-")
-                for name, value in attributes.items()
-            ]
-        ),
-        static_summary=f"{request.source_name} ({engine})",
-        static_details=render_request(request, engine),
-    )
+    try:
+        return await client.start_workflow(
+            DocumentWorkflow.run,
+            DocumentRun.of(request),
+            id=workflow_id(request.job_id),
+            task_queue=WORKFLOW_QUEUE,
+            id_conflict_policy=conflict,
+            id_reuse_policy=reuse,
+            search_attributes=TypedSearchAttributes(
+                [
+                    SearchAttributePair(SearchAttributeKey.for_keyword(name), value or "-")
+                    for name, value in attributes.items()
+                ]
+            ),
+            static_summary=f"{request.source_name} ({engine})",
+            static_details=render_request(request, engine),
+            # Where the server shares queues fairly, each owner gets the same part of the slots.
+            priority=Priority(fairness_key=_cut(request.user_id)),
+        )
+    except RPCError as error:
+        if error.status is not RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        if absent := await absent_search_attributes(client):
+            raise lacks_search_attributes(client.namespace, absent) from None
+        raise
+
+
+def _cut(owner: str) -> str | None:
+    """As much of an owner's id as a fairness key may hold."""
+    return owner.encode()[:64].decode(errors="ignore") or None
 
 
 async def request_of(client: Client, job_id: str) -> DocumentRequest:

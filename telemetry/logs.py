@@ -8,6 +8,11 @@ from temporalio import activity, workflow
 
 from domain.contracts import WORKFLOW_ID_PREFIX
 
+# Libraries that tell of each request, or of each thread's credentials.
+NOISY = (
+    "httpx", "httpx2", "httpcore", "httpcore2", "openai", "anthropic", "PIL", "boto3", "botocore",
+)  # fmt: skip
+
 
 def configure_logs(level: str, log_format: str) -> None:
     """Everything that logs, ours and the libraries', goes through structlog to standard error."""
@@ -40,7 +45,7 @@ def configure_logs(level: str, log_format: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "anthropic", "PIL"):
+    for noisy in NOISY:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -60,7 +65,9 @@ def _name_the_document(
             "workflow_id": facts.get("workflow_id"),
             "run_id": facts.get("workflow_run_id") or facts.get("run_id"),
             "attempt": facts.get("attempt"),
+            "step": facts.get("activity_type"),
         }
         for name, value in known.items():
-            event.setdefault(name, value)
+            if value is not None:
+                event.setdefault(name, value)
     return event

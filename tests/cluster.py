@@ -66,12 +66,12 @@ class Cluster:
         self.server.send_signal(signal.SIGKILL)
         self.server.wait()
 
-    def start_worker(self, tool: Tool, **settings: str) -> subprocess.Popen[bytes]:
+    def start_worker(self, tool: Tool, *arguments: str, **settings: str) -> subprocess.Popen[bytes]:
         """A worker with the tool's settings and store; returns when it serves."""
         log = self._folder / f"worker-{len(self.workers)}.log"
         with log.open("wb") as file:
             worker = subprocess.Popen(
-                [sys.executable, str(ROOT / "worker.py")],
+                [sys.executable, str(ROOT / "worker.py"), *arguments],
                 env=tool.environment({"TEMPORAL_ADDRESS": self.address, **settings}),
                 stdout=file,
                 stderr=file,

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from tests import pdfs
-from tests.operating.worker import running_worker
+from tests.operating.worker import free_port, running_worker
 from tests.tool import Tool
 from tests.vendor.behaviours import vendor_fails
 from tests.vendor.standin import StandIn
@@ -57,3 +57,27 @@ def test_refused_document_is_logged_with_its_code(lone_tool: Tool, tmp_path: Pat
     (failed,) = [line for line in lines if line["event"] == "document_failed"]
     assert failed["error_code"] == "TOO_LARGE"
     assert failed["reason"] == "PAGES"
+
+
+def test_step_that_is_tried_again_is_told_of(
+    lone_tool: Tool, one_page: Path, tmp_path: Path
+) -> None:
+    """A worker whose store is broken must not look idle."""
+    nowhere = {
+        "STORE_URL": "s3://bucket/store",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port()}",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_REGION": "us-east-1",
+    }
+    with running_worker(lone_tool, LOG_FORMAT="json", **nowhere) as worker:
+        client = worker.client(tmp_path / "client")
+        ran = client.process(one_page, "--deadline", "12s", "--job-id", "stuck")
+        assert ran.code == 3, "the deadline passed"
+    lines = [json.loads(line) for line in worker.lines]
+    told = [line for line in lines if line["event"] == "step_failed"]
+    assert [line["attempt"] for line in told[:2]] == [1, 2]
+    for line in told:
+        assert (line["error_code"], line["reason"]) == ("IO_ERROR", "STORAGE")
+        assert (line["step"], line["job_id"]) == ("ingest_source", "stuck")
+    assert SECRET not in "".join(worker.lines)

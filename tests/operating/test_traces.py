@@ -1,12 +1,15 @@
 """One trace a document, from the command over the workflow to each call, over worker restarts."""
 
+import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+from domain.contracts import workflow_id
+from embedded import find_binary
 from tests.operating.collector import Collector
 from tests.operating.worker import RunningWorker, running_worker
+from tests.process.test_lasting import server_of
 from tests.tool import ROOT, Tool
 from tests.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_hangs
 from tests.vendor.standin import StandIn
@@ -32,10 +35,13 @@ def test_spans_of_a_document_that_outlived_its_worker(
         first.wait_for("worker_started")
         client = first.client(tmp_path / "client")
         process = client.start("process", mixed, "--json", "--job-id", "traced", **otel)
-        vendor.wait_for_calls(5, timeout=60)
+        # With every page that needs a model at the vendor (three answered, five hung), nothing
+        # more is begun. A replay does not tell again of an attempt's beginning, so each that
+        # history holds must have been told before the kill, or its call would be an orphan:
+        # one a page, and one for each that waited too long for a slot on a busy machine.
+        vendor.wait_for_calls(8, timeout=60)
+        collector.wait_for("StartActivity:recognize_page", attempts_begun(tool, "traced"))
         collector.wait_for("RunActivity:recognize_page", 3)
-        # Every attempt that was begun has told of its beginning, also those still queued.
-        time.sleep(1.0)
         first.kill()
         vendor.reset()
         vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
@@ -53,6 +59,24 @@ def test_spans_of_a_document_that_outlived_its_worker(
         assert len(collector.named("RunWorkflow")) == 1, "a replay tells nothing twice"
         assert not [span for span in collector.spans if "Query" in span.name]
         assert not [s for s in collector.spans for v in s.attributes.values() if "harbour" in v]
+
+
+def attempts_begun(tool: Tool, job: str) -> int:
+    """How many attempts the document's history holds."""
+    shown = subprocess.run(
+        [find_binary(), "workflow", "show", "-o", "json", "--address", server_of(tool).address,
+         "--workflow-id", workflow_id(job)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )  # fmt: skip
+    scheduled = [
+        event["activityTaskScheduledEventAttributes"]["activityType"]["name"]
+        for event in json.loads(shown.stdout)["events"]
+        if "activityTaskScheduledEventAttributes" in event
+    ]
+    return scheduled.count("recognize_page")
 
 
 def _route(attributes: dict[str, str]) -> str:

@@ -90,6 +90,41 @@ def test_versioned_worker_serves_once_it_is_current_and_registers(
         assert all(name in listed for name in SEARCH_ATTRIBUTES)
 
 
+def test_namespace_that_was_never_prepared(lone_tool: Tool, one_page: Path, tmp_path: Path) -> None:
+    """A document that sets an attribute which its namespace lacks could never end."""
+    with running_worker(lone_tool) as worker:
+        client = worker.client(tmp_path / "client").also(TEMPORAL_NAMESPACE="bare")
+        ran = client.process(one_page)
+        assert ran.code == 1
+        assert ran.json["error"]["reason"] == "TEMPORAL", "there is no such namespace"
+        in_bare = ("--namespace", "bare")
+        temporal(lone_tool, "operator", "namespace", "create", *in_bare, "--retention", "24h")
+        end = time.monotonic() + 30
+        # The server learns of a new namespace a few seconds late.
+        while (ran := client.process(one_page)).json["error"]["reason"] == "TEMPORAL":
+            assert time.monotonic() < end
+        assert ran.code == 1
+        assert ran.json["error"]["reason"] == "SEARCH_ATTRIBUTES"
+        assert "quire-worker --register" in ran.err
+        assert "Traceback" not in ran.err
+        told = client.run("doctor", "--json")
+        assert "quire-worker --register" in told.out
+
+        create = ("operator", "search-attribute", "create", *in_bare, "--type", "Int", "--name")
+        for name in ("Theirs1", "Theirs2", "Theirs3"):
+            temporal(lone_tool, *create, name)
+        refused = subprocess.run(
+            [sys.executable, str(ROOT / "worker.py")],
+            env=client.environment({}),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert refused.returncode == 2, "there is no room left for ours"
+        [line] = refused.stderr.splitlines()
+        assert all(word in line for word in ("'bare'", "QuirePages", "Int", "of its own"))
+
+
 def test_address_in_use_is_refused_by_name(lone_tool: Tool) -> None:
     for setting, value in (("METRICS_ADDRESS", "nowhere"), ("HEALTH_ADDRESS", "1.2.3.4:99999")):
         ran = subprocess.run(
