@@ -28,7 +28,7 @@ def measure(full: bool, only: str | None = None) -> Part:
     with tempfile.TemporaryDirectory() as name, StandInProcess() as vendor:
         folder = Path(name)
         pages = 200 if full else 24
-        speeds = compare([fastest(SLOTS), *peers], vendor, folder, pages, SLOTS)
+        speeds = compare(fastest(SLOTS), peers, vendor, folder, pages, SLOTS)
         faults = suffer(
             FAULTS if full else [THIRD_429],
             [*ours, *peers] if full else [*ours[:1], *peers],

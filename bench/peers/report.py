@@ -37,9 +37,10 @@ FAULT_COLUMNS = (
 METHOD = (
     "The same document of pages with a chart, the same stand-in vendor on this machine "
     f"({LATENCY_S:.1f} s for an answer), the same number of calls at once, one tool after the "
-    "other. Each peer is installed in an environment of its own and runs with its defaults: "
-    "{peers}. `Whole process` is from the command to its end. `Document` leaves out the start: "
-    "for a peer its imports, for Quire all before the start of the workflow. Memory is the "
+    "other; Quire first and again last, and the slower of its two runs counts. Each peer is "
+    "installed in an environment of its own and runs with its defaults: {peers}. `Whole process` "
+    "is from the command to its end. `Document` leaves out the start: for a peer its imports, for "
+    "Quire all that is before the start of its workflow and after its end. Memory is the "
     "highest sum over all of a tool's processes (shares of what they have in common), for Quire "
     "with its Temporal server. A page counts as recovered when the model's answer to its very "
     "picture stands in the tool's output. A tool says the truth when every page without the "
