@@ -33,12 +33,14 @@ class Job:
 class Told:
     """The pages (from 1) that a tool says it has no model's text for: in its result, in its log.
 
-    `sources` are the pages by where their text is from, for a tool that says so.
+    `sources` are the pages by where their text is from, for a tool that says so; `note` is what
+    else one must know to understand the outcome.
     """
 
     result: frozenset[int] = frozenset()
     log: frozenset[int] = frozenset()
     sources: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
 
 
 class Contestant(Protocol):

@@ -86,13 +86,13 @@ def _one(
         "exit_code": outcome.exit_code,
         "seconds": round(outcome.seconds, 1),
         "truth": truth(pages - len(outcome.marks), outcome.exit_code, outcome.told),
-        "note": "; ".join([*notes, *_sources(outcome)]),
+        "note": "; ".join(filter(None, [*notes, _sources(outcome), outcome.told.note])),
     }
 
 
-def _sources(outcome: Outcome) -> list[str]:
+def _sources(outcome: Outcome) -> str:
     """Pages by source, where a tool tells them and not all are the model's."""
     by_source = outcome.told.sources
     if set(by_source) <= {"ai"}:
-        return []
-    return [", ".join(f"{count} {source}" for source, count in sorted(by_source.items()))]
+        return ""
+    return ", ".join(f"{count} {source}" for source, count in sorted(by_source.items()))

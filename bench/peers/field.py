@@ -85,7 +85,9 @@ class Olmocr(Peer):
 
     def told(self, job: Job, log: str) -> Told:
         failed = re.findall(r"Failed \S+-(\d+) after \d+ ", log)
-        return Told(log=frozenset(map(int, failed)))
+        locked = any((job.out / "worker_locks").glob("*.lock"))
+        note = "a lock is left, which keeps other runs away for 30 minutes" if locked else ""
+        return Told(log=frozenset(map(int, failed)), note=note)
 
 
 class Zerox(Peer):

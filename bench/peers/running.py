@@ -78,12 +78,17 @@ def run(contestant: Contestant, job: Job, vendor: RemoteStandIn, limit_s: float)
 def run_until_killed(
     contestant: Contestant, job: Job, vendor: RemoteStandIn, after_calls: int, limit_s: float
 ) -> bool:
-    """Kill the command once so many calls are answered; False when it ended before."""
+    """Kill the command once so many calls are answered; False when it ended before.
+
+    Calls go in waves. The kill comes half a wave after the answers, which is neither the worst
+    moment (answers on their way) nor the best (the next ones are due).
+    """
     process = start(contestant, job)
     try:
         until = time.monotonic() + limit_s
         while process.poll() is None and time.monotonic() < until:
             if sum(1 for call in vendor.calls() if call.status == 200) >= after_calls:
+                time.sleep(LATENCY_S / 2)
                 return True
             time.sleep(0.02)
         return False
