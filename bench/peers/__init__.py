@@ -14,7 +14,7 @@ from bench.peers.speed import compare
 from tests.vendor.process import StandInProcess
 
 SLOTS = 8
-# Within the limit of a fault, with time to start and to end.
+# Within the limit of a call that hangs, with time to start and to end.
 DEADLINE = "100s"
 
 
