@@ -20,6 +20,7 @@ class Call:
     cap_name: str | None
     image_media_type: str | None
     image_bytes: int
+    image_mark: str
     headers: dict[str, str]
     started: float
     behaviour: str = ""

@@ -147,7 +147,9 @@ class Performance:
     # --- helpers -----------------------------------------------------------------------
 
     def _text(self, text: str | None) -> str:
-        return self._speak(self._asked) if text is None else text
+        if text is None:
+            return self._speak(self._asked)
+        return text.replace("{image}", self._asked.image_mark)
 
     async def _send(self, body: dict[str, Any]) -> None:
         await self._exchange.respond(200, body, self._headers)

@@ -16,7 +16,8 @@ class Rule:
     """A behaviour and the calls it is for; what is not given does not matter.
 
     `marker` is a regular expression looked for in the user prompt. `skip` and `first` count
-    the calls that match model, api, marker and `where`: skip so many, then serve so many.
+    the calls that match model, api, marker and `where`: skip so many, then serve so many; with
+    `every` only each so-manieth of those (3: the third, the sixth, ...).
     `from_s` and `until_s` are seconds since the rule was set.
     """
 
@@ -26,6 +27,7 @@ class Rule:
     marker: str | None = None
     skip: int = 0
     first: int | None = None
+    every: int = 1
     from_s: float = 0.0
     until_s: float | None = None
     where: Callable[[Asked], bool] | None = None
@@ -41,7 +43,9 @@ class Rule:
             return False
         self._seen += 1
         served = self._seen - self.skip
-        return served > 0 and (self.first is None or served <= self.first)
+        if served <= 0 or (self.first is not None and served > self.first):
+            return False
+        return served % self.every == 0
 
     def _is_of_its_sort(self, asked: Asked) -> bool:
         return (
@@ -54,7 +58,7 @@ class Rule:
     def to_json(self) -> dict[str, Any]:
         if self.where is not None:
             raise ValueError("`where` is code: it cannot be sent to another process")
-        names = ("model", "api", "marker", "skip", "first", "from_s", "until_s")
+        names = ("model", "api", "marker", "skip", "first", "every", "from_s", "until_s")
         return {
             "behaviour": self.behaviour.to_json(),
             **{name: getattr(self, name) for name in names},

@@ -131,6 +131,8 @@ class StandIn(Addresses):
         api = PATHS.get(request.path)
         if api is not None and request.method == "POST":
             await self._serve_call(api, exchange)
+        elif request.path == "/v1/models":
+            await exchange.respond(200, wire.models())
         elif request.path == "/_control" and request.method == "POST":
             await self._control(exchange)
         elif request.path == "/_calls":
@@ -158,6 +160,7 @@ class StandIn(Addresses):
             cap_name=asked.cap_name,
             image_media_type=asked.image_media_type,
             image_bytes=asked.image_bytes,
+            image_mark=asked.image_mark,
             headers={name: headers[name] for name in HEADERS_OF_INTEREST if name in headers},
         )
         behaviour = self._script.decide(asked)

@@ -36,7 +36,13 @@ def vendor() -> Iterator[StandIn]:
         yield vendor
 
 
-def _ask(url: str, model: str = "m", user: str = "Read marker-3 and marker-12.") -> tuple[int, str]:
+def _picture(data: str) -> list[dict[str, Any]]:
+    return [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}]
+
+
+def _ask(
+    url: str, model: str = "m", user: str | list[dict[str, Any]] = "Read marker-3 and marker-12."
+) -> tuple[int, str]:
     """One chat completion, without any SDK: the status and the text or error."""
     body = {"model": model, "messages": [{"role": "user", "content": user}]}
     request = urllib.request.Request(
@@ -126,6 +132,28 @@ def test_reset_forgets(vendor: StandIn) -> None:
     vendor.reset()
     assert vendor.calls() == []
     assert _ask(vendor.url)[0] == 200
+
+
+def test_every_third_call(vendor: StandIn) -> None:
+    vendor.behave(vendor_fails(429), every=3)
+    assert [_ask(vendor.url)[0] for _ in range(7)] == [200, 200, 429, 200, 200, 429, 200]
+    vendor.reset()
+    vendor.behave(vendor_fails(429), skip=1, every=2, first=4)
+    assert [_ask(vendor.url)[0] for _ in range(7)] == [200, 200, 429, 200, 429, 200, 200]
+
+
+def test_answer_tells_pictures_apart(vendor: StandIn) -> None:
+    vendor.behave(vendor_answers("I saw {image}."))
+    said = {_ask(vendor.url, user=_picture(data))[1] for data in ("AAAA", "AAAB", "AAAA")}
+    assert said == {f"I saw {call.image_mark}." for call in vendor.calls()}
+    assert len(said) == 2
+    assert _ask(vendor.url)[1] == "I saw ."
+
+
+def test_models_are_listed(vendor: StandIn) -> None:
+    with urllib.request.urlopen(f"{vendor.url}/v1/models", timeout=5) as response:
+        assert [model["object"] for model in json.load(response)["data"]] == ["model"]
+    assert vendor.calls() == []
 
 
 def test_malformed_request_and_path_are_told_apart(vendor: StandIn) -> None:

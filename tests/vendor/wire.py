@@ -1,6 +1,7 @@
 """The two vendors' JSON: reading their requests, writing their answers and errors."""
 
 import base64
+import hashlib
 import itertools
 import re
 from dataclasses import dataclass
@@ -54,6 +55,13 @@ class Asked:
     def image_bytes(self) -> int:
         return len(self.image_base64) * 3 // 4 - self.image_base64.count("=", -2)
 
+    @property
+    def image_mark(self) -> str:
+        """The picture's fingerprint, in twelve letters; none without a picture."""
+        return (
+            hashlib.sha256(self.image_base64.encode()).hexdigest()[:12] if self.image_base64 else ""
+        )
+
 
 def parse(api: Api, body: Json) -> Asked:
     """Read a request as the vendor would; KeyError and the like mean a malformed one."""
@@ -98,6 +106,12 @@ def _parse_anthropic(body: Json) -> Asked:
     return Asked(
         "anthropic", body["model"], system, "\n".join(user), cap, "max_tokens", media_type, data
     )
+
+
+def models() -> Json:
+    """What is there to be asked: any name is served, so one stands for all."""
+    model = {"id": "stand-in", "object": "model", "created": 1_790_000_000, "owned_by": "tests"}
+    return {"object": "list", "data": [model]}
 
 
 def own_words(asked: Asked) -> str:

@@ -1,0 +1,72 @@
+"""Quire beside its peers: the same command line that a person uses, with a new state folder."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from bench.peers.contest import ANSWER, Job, Told
+from tests.tool import ROOT, Tool
+from tests.vendor.standin import Addresses
+
+
+@dataclass(frozen=True)
+class Quire:
+    """The tool with some settings; the deadline is given, so that it also keeps to our limit."""
+
+    name: str
+    deadline: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    answer: str = ANSWER
+
+    def command(self, job: Job) -> list[str]:
+        starter = [sys.executable, str(ROOT / "starter.py"), "process", str(job.pdf), "--json"]
+        return [*starter, "--out", str(job.out), "--deadline", self.deadline]
+
+    def environment(self, job: Job) -> dict[str, str]:
+        vendor = Addresses()
+        vendor.url = job.anthropic_url
+        tool = Tool(job.folder / "state", vendor, MAX_INFLIGHT_PER_MODEL=str(job.slots))
+        return tool.environment(self.settings)
+
+    def imports_s(self) -> float:
+        return 0.0
+
+    def document_s(self, job: Job) -> float | None:
+        result = self._result(job)
+        if result is None:
+            return None
+        started, completed = (
+            datetime.fromisoformat(result[end]) for end in ("started_at", "completed_at")
+        )
+        return (completed - started).total_seconds()
+
+    def told(self, job: Job, log: str) -> Told:
+        pages = (self._result(job) or {"pages": []})["pages"]
+        degraded = frozenset(page["page"] for page in pages if page["source"] != "ai")
+        return Told(result=degraded, sources=Counter(page["source"] for page in pages))
+
+    def _result(self, job: Job) -> dict[str, Any] | None:
+        path = job.out / "result.json"
+        if not path.exists():
+            return None
+        result: dict[str, Any] = json.loads(path.read_text())
+        return result
+
+
+def fastest(slots: int) -> Quire:
+    """As `bench.limit` runs it: one model, as the peers have."""
+    return Quire("quire", "10m", {"WHEN_BUSY": "wait", "PAGE_WINDOW": str(2 * slots)})
+
+
+def as_it_comes(deadline: str) -> Quire:
+    """Its defaults: other models and MuPDF stand by for a page."""
+    return Quire("quire", deadline)
+
+
+def holding(deadline: str) -> Quire:
+    """Pages wait for the vendor until the deadline, and for a slot of their own model."""
+    return Quire("quire, hold", deadline, {"DISPATCH_MODE": "hold", "WHEN_BUSY": "wait"})

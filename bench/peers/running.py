@@ -1,0 +1,120 @@
+"""Running a tool to its end, to our limit, or to its violent death."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.memory import PeakMemory
+from bench.peers.contest import Contestant, Job, Told
+from bench.peers.counting import marks_in
+from tests.cluster import children_of, kill
+from tests.vendor.behaviours import vendor_answers_late
+from tests.vendor.calls import Call, most_at_once
+from tests.vendor.process import RemoteStandIn
+
+LATENCY_S = 0.3
+LOG = "log.txt"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one command did; no exit code when it had to be stopped at the limit."""
+
+    exit_code: int | None
+    seconds: float
+    peak_bytes: int
+    calls: list[Call]
+    marks: frozenset[str]
+    told: Told
+
+    @property
+    def at_once(self) -> int:
+        return most_at_once(self.calls)
+
+    @property
+    def calls_span_s(self) -> float:
+        """From the first call's start to the last one's end."""
+        ended = [call.ended for call in self.calls if call.ended is not None]
+        return max(ended) - min(call.started for call in self.calls) if ended else 0.0
+
+
+def job_for(pdf: Path, folder: Path, vendor: RemoteStandIn, slots: int) -> Job:
+    """A job in a new folder."""
+    job = Job(pdf, folder, vendor.openai_url, vendor.anthropic_url, slots)
+    job.out.mkdir(parents=True)
+    return job
+
+
+def prepare(vendor: RemoteStandIn, contestant: Contestant) -> None:
+    """A vendor that answers every page after the same time."""
+    vendor.reset()
+    vendor.behave(vendor_answers_late(LATENCY_S, contestant.answer))
+
+
+def run(contestant: Contestant, job: Job, vendor: RemoteStandIn, limit_s: float) -> Outcome:
+    """Run the command; past the limit it is stopped with all that it started."""
+    earlier = len(vendor.calls())
+    started = time.monotonic()
+    process = start(contestant, job)
+    code: int | None = None
+    with PeakMemory(process.pid) as peak, contextlib.suppress(subprocess.TimeoutExpired):
+        code = process.wait(limit_s)
+    seconds = time.monotonic() - started
+    kill_tree(process)
+    return Outcome(
+        code,
+        seconds,
+        peak.bytes,
+        vendor.calls()[earlier:],
+        frozenset(marks_in(job.out)),
+        contestant.told(job, (job.folder / LOG).read_text(errors="replace")),
+    )
+
+
+def run_until_killed(
+    contestant: Contestant, job: Job, vendor: RemoteStandIn, after_calls: int, limit_s: float
+) -> bool:
+    """Kill the command once so many calls are answered; False when it ended before.
+
+    Calls go in waves. The kill comes half a wave after the answers, which is neither the worst
+    moment (answers on their way) nor the best (the next ones are due).
+    """
+    process = start(contestant, job)
+    try:
+        until = time.monotonic() + limit_s
+        while process.poll() is None and time.monotonic() < until:
+            if sum(1 for call in vendor.calls() if call.status == 200) >= after_calls:
+                time.sleep(LATENCY_S / 2)
+                return True
+            time.sleep(0.02)
+        return False
+    finally:
+        kill_tree(process)
+
+
+def start(contestant: Contestant, job: Job) -> subprocess.Popen[bytes]:
+    with (job.folder / LOG).open("ab") as log:
+        return subprocess.Popen(
+            contestant.command(job),
+            env=contestant.environment(job),
+            cwd=job.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def kill_tree(process: subprocess.Popen[bytes]) -> None:
+    """The command first, so that it brings nothing back, then its group and all below it."""
+    below = children_of(process.pid)
+    process.kill()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for pid in below:
+        kill(pid)
+    process.wait()
