@@ -1,0 +1,93 @@
+"""A survey that comes in parts leads to the same document as one that comes at once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.contracts import AttemptReceipt, Source
+from domain.keys import SURVEY_CHUNK
+from domain.plan import SURVEY_HEAD
+from domain.progress import DocumentProgress
+from domain.routes import Route
+from domain.selection import select
+from tests.domain.strategies import NOW, quick
+from tests.domain.test_progress import begun, carried, plan
+
+A_M = Route(provider="a", model="m")
+READ = AttemptReceipt(milliseconds=7, chars=3)
+
+
+def in_parts(
+    classes: str, known: int, pages: str | None = None, *, text_only: bool = False
+) -> DocumentProgress:
+    progress = DocumentProgress("job", "me", NOW)
+    progress.choose_pages(pages, len(classes))
+    progress.take_up(carried(classes[:known], plan(A_M)), text_only=text_only)
+    return progress
+
+
+def test_head_is_a_whole_number_of_stored_chunks() -> None:
+    assert SURVEY_HEAD % SURVEY_CHUNK == 0
+
+
+@quick
+@given(st.text("THSB", min_size=2, max_size=15), st.data())
+def test_parts_add_up(classes: str, data: st.DataObject) -> None:
+    known = data.draw(st.integers(1, len(classes) - 1))
+    first = data.draw(st.integers(1, len(classes)))
+    pages = f"{first}-{len(classes)}"
+    whole = begun(classes, A_M, pages=pages)
+    progress = in_parts(classes, known, pages)
+    assert progress.unsurveyed == tuple(n for n in whole.chosen if n > known)
+    assert not progress.finished
+    progress.survey_on(classes[known:])
+    assert progress.unsurveyed == ()
+    assert progress.classes == whole.classes
+    assert progress.vision == whole.vision
+    assert progress.records() == whole.records()
+    assert progress.require_dispatch().waiting == whole.require_dispatch().waiting
+    start = carried(classes, plan(A_M))
+    assert progress.carry(start) == whole.carry(start)
+
+
+def test_pages_of_the_head_are_read_before_the_rest_is_known() -> None:
+    progress = in_parts("SSTSS", 3)
+    dispatch = progress.require_dispatch()
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert sorted(dispatch.flights) == [1, 2]
+    dispatch.succeeded(1, READ)
+    dispatch.succeeded(2, READ)
+    assert dispatch.finished
+    assert not progress.finished, "two pages are not surveyed"
+    assert progress.status().completed_items == 3
+    progress.survey_on("SS")
+    assert dispatch.waiting == [4, 5]
+    assert dispatch.wants_selection()
+
+
+def test_text_only_stays_so_for_the_rest() -> None:
+    progress = in_parts("SS", 1, text_only=True)
+    progress.survey_on("S")
+    assert progress.finished
+    assert {record.source for record in progress.records()} == {Source.MUPDF}
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_stopped_before_the_rest_is_known(cancelled: bool) -> None:
+    progress = in_parts("TSSSB", 2)
+    progress.close(timed_out=not cancelled, cancelled=cancelled)
+    sources = {record.page: record.source for record in progress.records()}
+    lost = Source.MUPDF_FALLBACK if cancelled else Source.MUPDF_TIMEOUT_FALLBACK
+    assert sources == {1: Source.MUPDF, 2: lost, 3: lost, 4: lost, 5: lost}
+    assert all(record.error for record in progress.records() if record.page > 1)
+    assert progress.timed_out == (not cancelled)
+    assert progress.cancelled == cancelled
+    assert progress.vision_pages == 4, "what they would have needed was never known"
+    status = progress.status()
+    assert (status.completed_items, status.failed_items) == (1, 4)
+
+
+def test_deadline_in_the_rest_counts_even_when_the_head_was_done() -> None:
+    progress = in_parts("TTTS", 3)
+    progress.close(timed_out=True, cancelled=False)
+    assert progress.timed_out
