@@ -8,7 +8,7 @@ from bench.peers.contest import Contestant
 from bench.peers.environments import CannotInstall
 from bench.peers.faults import FAULTS, THIRD_429, suffer
 from bench.peers.field import PEERS, Peer, installed
-from bench.peers.ours import as_it_comes, fastest, holding
+from bench.peers.ours import as_it_comes, counting, fastest, holding
 from bench.peers.report import part
 from bench.peers.speed import compare
 from tests.vendor.process import StandInProcess
@@ -24,7 +24,7 @@ def measure(full: bool, only: str | None = None) -> Part:
     if not full:
         names = ", ".join(fault.name for fault in FAULTS if fault is not THIRD_429)
         skipped.append(f"{names}: only with make bench-full")
-    ours: list[Contestant] = [as_it_comes(DEADLINE), holding(DEADLINE)]
+    ours: list[Contestant] = [as_it_comes(DEADLINE), counting(DEADLINE), holding(DEADLINE)]
     with tempfile.TemporaryDirectory() as name, StandInProcess() as vendor:
         folder = Path(name)
         pages = 200 if full else 24

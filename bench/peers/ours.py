@@ -67,6 +67,11 @@ def as_it_comes(deadline: str) -> Quire:
     return Quire("quire", deadline)
 
 
+def counting(deadline: str) -> Quire:
+    """Breakers look at the share of failed calls and do not open at the first."""
+    return Quire("quire, window", deadline, {"BREAKER_TRIP": "window"})
+
+
 def holding(deadline: str) -> Quire:
     """Pages wait for the vendor until the deadline, and for a slot of their own model."""
     return Quire("quire, hold", deadline, {"DISPATCH_MODE": "hold", "WHEN_BUSY": "wait"})

@@ -8,9 +8,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.memory import PeakMemory
 from bench.peers.contest import Contestant, Job, Told
 from bench.peers.counting import marks_in
+from bench.usage import PeakTree
 from tests.cluster import children_of, kill
 from tests.vendor.behaviours import vendor_answers_late
 from tests.vendor.calls import Call, most_at_once
@@ -61,7 +61,7 @@ def run(contestant: Contestant, job: Job, vendor: RemoteStandIn, limit_s: float)
     started = time.monotonic()
     process = start(contestant, job)
     code: int | None = None
-    with PeakMemory(process.pid) as peak, contextlib.suppress(subprocess.TimeoutExpired):
+    with PeakTree(process.pid) as peak, contextlib.suppress(subprocess.TimeoutExpired):
         code = process.wait(limit_s)
     seconds = time.monotonic() - started
     kill_tree(process)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from bench.memory import PeakMemory, memory_of
+from bench.usage import PeakTree, memory_of
 
 # Holds 60 MB in a child of its own.
 HOLD = "import time; held = bytearray(60_000_000); print('held', flush=True); time.sleep(30)"
@@ -19,7 +19,7 @@ def test_what_a_child_holds_counts() -> None:
     )
     assert process.stdout is not None
     try:
-        with PeakMemory(process.pid) as peak:
+        with PeakTree(process.pid, every_s=0.05) as peak:
             assert process.stdout.readline() == b"held\n"
             until = time.monotonic() + 10
             while peak.bytes < 60_000_000 and time.monotonic() < until:
