@@ -100,15 +100,18 @@ def test_spill_fills_the_first_route_then_the_next() -> None:
 
 
 def test_wait_keeps_to_one_model_while_it_is_well() -> None:
+    """Also those that wait are at its slots: they would wait for it wherever they are."""
     assert where(chosen([view("a"), view("b")], 5, when_busy="wait")) == [
         (1, 0, "now"),
         (2, 0, "now"),
+        (3, 0, "behind"),
+        (4, 0, "behind"),
     ]
 
 
 def test_wait_moves_on_when_its_model_rests() -> None:
     moved = chosen([view("a", breaker=OPEN), view("b")], 3, when_busy="wait")
-    assert [a.route for a in moved.assign] == [1, 1]
+    assert [a.route for a in moved.assign] == [1, 1, 1]
 
 
 def test_wait_moves_a_page_on_that_its_model_failed() -> None:
