@@ -1,5 +1,6 @@
 """What is told of the limit: tables, charts and whether the promises were kept."""
 
+import os
 from collections.abc import Iterable, Sequence
 
 from bench import spans
@@ -12,6 +13,11 @@ from bench.stage import ideal_seconds
 PAGES = 200
 OF_IDEAL = {(2.0, 32): 1.05}
 OF_BARE = {(0.3, 8): 1.0}
+# With a vendor that takes no time: so many pages a second, or the machine has no more to give.
+PAGES_PER_S = {(0.0, 8): 45.0}
+CORES = len(os.sched_getaffinity(0))
+# From here on a machine counts as fully used: the rest is how work falls on cores.
+FULLY_BUSY = 0.9
 METHOD = """\
 {pages} pages with text and a chart each, all of which need a model, against a stand-in vendor on
 this machine that answers after the latency. The ideal is `ceil(pages / slots) * latency`.
@@ -29,7 +35,8 @@ Both sides run in turns; quire gets bytes that it has not seen before each time,
 comes from its store. A run counts only if the vendor was called exactly once a page. Times are
 medians, with the least and the most in brackets. *From nothing* is the wall time of the whole
 command: `starter.py process` with its own server, worker and empty store, beside the bare script
-with its imports. CPU is of the worker, of its MuPDF children, and of Temporal's server, apart.
+with its imports. CPU is of the worker, of its MuPDF children, and of Temporal's server, apart;
+the busy cores are of the whole machine meanwhile, with the stand-in vendor and the measuring.
 Memory is the peak of worker and children together (pages they share count once), looked at twice
 a second; the bare script's is its own peak.
 
@@ -71,6 +78,7 @@ def findings(found: Sequence[Measured], pages: int) -> Part:
             Column("children_cpu_ms", "MuPDF CPU ms", "{:.1f}"),
             Column("server_cpu_ms", "server CPU ms", "{:.1f}"),
             Column("bare_cpu_ms", "bare CPU ms", "{:.1f}"),
+            Column("busy_cores", f"busy of {CORES} cores", "{:.2f}"),
             Column("peak_mb", "peak MB", "{:.0f}"),
             Column("bare_peak_mb", "bare peak MB", "{:.0f}"),
             Column("events_per_page", "events", "{:.1f}"),
@@ -135,6 +143,7 @@ def _row(measured: Measured, pages: int) -> Row:
         "children_cpu_ms": 1e3 * a_page(cost.worker.children for cost in costs),
         "server_cpu_ms": 1e3 * a_page(cost.server.total for cost in costs),
         "bare_cpu_ms": 1e3 * a_page(run.cpu_s for run in measured.bare),
+        "busy_cores": Median.of([cost.busy_cores for cost in costs]).value,
         "peak_mb": max(cost.peak_bytes for cost in costs) / 2**20,
         "bare_peak_mb": max(run.peak_bytes for run in measured.bare) / 2**20,
         "events_per_page": a_page(history.events for history in histories),
@@ -183,6 +192,8 @@ def _where_chart(traced: Sequence[Measured]) -> Iterable[Chart]:
 def _verdicts(found: Sequence[Measured], rows: Sequence[Row]) -> Iterable[str]:
     for measured, row in zip(found, rows, strict=True):
         key = (measured.case.latency, measured.case.slots)
+        if key in PAGES_PER_S:
+            yield _verdict_on_pace(measured.case.name, row, PAGES_PER_S[key])
         for promises, against, words in (
             (OF_IDEAL, "of_ideal", "the ideal"),
             (OF_BARE, "of_bare", "the bare script"),
@@ -194,3 +205,13 @@ def _verdicts(found: Sequence[Measured], rows: Sequence[Row]) -> Iterable[str]:
                     f"{measured.case.name}: {value:.2f} times {words}; "
                     f"promised at most {promises[key]:.2f}: {kept}."
                 )
+
+
+def _verdict_on_pace(name: str, row: Row, promised: float) -> str:
+    """Where the pace falls short, what bounds it: a machine with nothing left, or ourselves."""
+    pace, busy = float(str(row["pages_per_s"])), float(str(row["busy_cores"]))
+    said = f"{name}: {pace:.1f} pages a second; promised {promised:.0f}"
+    if pace >= promised:
+        return f"{said}: kept."
+    bound = "the machine bounds it" if busy >= FULLY_BUSY * CORES else "the machine had more"
+    return f"{said}: **not kept**; {busy:.2f} of {CORES} cores were busy, so {bound}."

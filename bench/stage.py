@@ -16,7 +16,7 @@ from typing import Self
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
 
-from bench.usage import LOOK_EVERY_S, Cpu, PeakTree, cpu_of
+from bench.usage import LOOK_EVERY_S, Cpu, PeakTree, cpu_of, machine_s
 from client import connect
 from domain.carrying import DocumentRun
 from domain.contracts import WORKFLOW_QUEUE, DocumentResult, workflow_id
@@ -64,11 +64,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the worker and the server took meanwhile."""
+    """What the worker and the server took meanwhile, and the machine as a whole."""
 
     worker: Cpu
     server: Cpu
     peak_bytes: int
+    # How many cores of the machine were busy, on the average, with whatever it was.
+    busy_cores: float
 
 
 class Meter:
@@ -80,6 +82,7 @@ class Meter:
 
     def __enter__(self) -> Self:
         self._before = [cpu_of(pid) for pid in self._pids]
+        self._started = (time.monotonic(), machine_s())
         self._peak.__enter__()
         return self
 
@@ -93,7 +96,9 @@ class Meter:
         spent = [
             cpu_of(pid).since(before) for pid, before in zip(self._pids, self._before, strict=True)
         ]
-        self.cost = Cost(spent[0], spent[1], self._peak.bytes)
+        started, machine = self._started
+        busy = (machine_s() - machine) / (time.monotonic() - started)
+        self.cost = Cost(spent[0], spent[1], self._peak.bytes, busy)
 
 
 class Stage:

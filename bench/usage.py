@@ -48,6 +48,14 @@ def _times(pid: int) -> tuple[float, float]:
     return (user + system) / _TICK, (of_children + system_of_children) / _TICK
 
 
+def machine_s() -> float:
+    """CPU seconds of the whole machine since it started, whoever took them: all but idle time and
+    waiting for a disk. What a hypervisor took away counts: it was not there to be had."""
+    _name, *ticks = (_PROC / "stat").read_text().partition("\n")[0].split()
+    user, nice, system, _idle, _waiting, *others = map(int, ticks[:8])
+    return (user + nice + system + sum(others)) / _TICK
+
+
 def memory_of(pid: int) -> int:
     """Bytes of the process and all below it; pages that they share count once (PSS)."""
     return sum(_memory(one) for one in [pid, *children_of(pid)])
