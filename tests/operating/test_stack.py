@@ -67,6 +67,9 @@ def test_workers_of_the_stack_get_settings_that_exist() -> None:
     for service in workers.values():
         ours = {name for name in service["environment"] if not name.startswith("AWS_")}
         assert ours <= known
+        # One role plans with what another has: slots, vendors, time limits.
+        assert service["environment"] == workers["worker-ai"]["environment"]
+        assert service["env_file"] == workers["worker-ai"]["env_file"]
 
 
 def test_dockerfile_passes_the_linter_and_copies_every_part() -> None:
@@ -78,6 +81,9 @@ def test_dockerfile_passes_the_linter_and_copies_every_part() -> None:
     allowed = (ROOT / ".dockerignore").read_text()
     assert all(f"!{package}/**" in allowed for package in copied)
     assert re.search(r"^USER [1-9]\d*$", text, re.MULTILINE), "not root"
+    [volume] = re.findall(r"^VOLUME (\S+)$", text, re.MULTILINE)
+    for place in ("STATE_DIR", "TMPDIR"):
+        assert f"{place}={volume}" in text, "copies of sources do not belong into memory"
 
 
 def test_temporal_of_the_stack_is_the_one_that_the_tests_use() -> None:
