@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated
@@ -11,7 +12,7 @@ from typing import Annotated
 import structlog
 import typer
 from temporalio.client import Client
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from bootstrap import ROLES, build_house, build_workers
@@ -25,6 +26,8 @@ from telemetry.traces import start_traces
 
 log = structlog.get_logger("quire.worker")
 app = typer.Typer(add_completion=False, help=__doc__)
+# A server learns of a namespace that has just been made some seconds late.
+NAMESPACE_WITHIN_S = 15.0
 
 
 async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
@@ -99,10 +102,17 @@ async def _serve_health(
 
 async def register(settings: Settings) -> None:
     """Add the search attributes that the cluster's namespace lacks."""
-    try:
-        added = await register_search_attributes(await connect(settings))
-    except RPCError as error:
-        raise refused_by_temporal(error) from None
+    client = await connect(settings)
+    give_up_at = time.monotonic() + NAMESPACE_WITHIN_S
+    while True:
+        try:
+            added = await register_search_attributes(client)
+            break
+        except RPCError as error:
+            absent = error.status is RPCStatusCode.NOT_FOUND
+            if not absent or time.monotonic() > give_up_at:
+                raise refused_by_temporal(error) from None
+            await asyncio.sleep(1.0)
     log.info("search_attributes_added", names=added)
 
 

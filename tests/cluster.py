@@ -21,7 +21,7 @@ class Cluster:
     """A server with a database file, on a port that stays the same when it is started again."""
 
     def __init__(self, folder: Path, config: Mapping[str, str] | None = None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._config = dict(config or {})
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -33,7 +33,7 @@ class Cluster:
         return f"127.0.0.1:{self._port}"
 
     def __enter__(self) -> Self:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.start_server()
         return self
 
@@ -51,14 +51,14 @@ class Cluster:
         command = [
             find_binary(), "server", "start-dev", "--headless", "--log-level", "error",
             "--ip", "127.0.0.1", "--port", str(self._port),
-            "--db-filename", str(self._folder / "cluster.db"),
+            "--db-filename", str(self.folder / "cluster.db"),
             "--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal",
         ]  # fmt: skip
         for name, kind in SEARCH_ATTRIBUTES.items():
             command += ["--search-attribute", f"{name}={kind}"]
         for key, value in self._config.items():
             command += ["--dynamic-config-value", f"{key}={value}"]
-        with (self._folder / "server.log").open("ab") as log:
+        with (self.folder / "server.log").open("ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log)
         self._await_port()
 
@@ -68,7 +68,7 @@ class Cluster:
 
     def start_worker(self, tool: Tool, *arguments: str, **settings: str) -> subprocess.Popen[bytes]:
         """A worker with the tool's settings and store; returns when it serves."""
-        log = self._folder / f"worker-{len(self.workers)}.log"
+        log = self.folder / f"worker-{len(self.workers)}.log"
         with log.open("wb") as file:
             worker = subprocess.Popen(
                 [sys.executable, str(ROOT / "worker.py"), *arguments],
