@@ -81,7 +81,7 @@ def workers(cluster: Cluster, places: Mapping[str, str], vendor: StandIn) -> Ite
     # As docs/operations.md tells people on the same machine.
     names = ("TEMPORAL_", "AWS_", "STORE_URL", "RESULTS_URL", "OTEL_")
     same = {k: v for k, v in settings_of("worker-ai", places).items() if k.startswith(names)}
-    yield Running(metrics, health, Tool(state / "client", **same))
+    yield Running(metrics, health, Tool(state / "client", None, **same))
 
 
 def configuration(metrics: Mapping[str, str]) -> dict[str, Any]:
