@@ -42,8 +42,8 @@ tools:
 		echo "Installing prometheus, chromium and chromium-driver ..."; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 			--no-install-recommends prometheus chromium chromium-driver >/dev/null \
-		|| echo "That did not work: the tests that need them are skipped."; \
-	else echo "Needs root on Debian: the tests that need Prometheus or Chromium are skipped."; fi
+		|| { echo "That did not work; without them their tests are skipped."; exit 1; }; \
+	else echo "Needs root on Debian: prometheus, chromium, chromium-driver. Without them their tests are skipped."; exit 1; fi
 
 pictures: $(STAMP) tools
 	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py
