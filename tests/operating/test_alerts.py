@@ -77,10 +77,17 @@ STORIES = (
           {DELAY("5"): "0+98x60", DELAY("15"): "0+100x60", DELAY("+Inf"): "0+100x60"}, 25),
     Story("QuireSlowWorkflowTasks", "one in ten",
           {TASKS("1"): "0+90x60", TASKS("5"): "0+100x60", TASKS("+Inf"): "0+100x60"}, 25,
+    Story("QuireNoAnswers", "just started",
+          {CALLS("SERVER"): "0x60", CALLS("ABORTED"): "0x60", CALLS("ok"): "0x60"}, 45),
           {"severity": "warn"}),
     Story("QuireSlowWorkflowTasks", "one in fifty",
           {TASKS("1"): "0+98x60", TASKS("5"): "0+100x60", TASKS("+Inf"): "0+100x60"}, 25),
     Story("QuireWorkflowTasksFail", "again and again",
+    Story("QuireRouteFails", "two thirds of those that were not called off",
+          {CALLS("RATE"): "0+2x60", CALLS("ok"): "0+1x60", CALLS("ABORTED"): "0+8x60"}, 30,
+          {"severity": "warn", "route": "r"}),
+    Story("QuireRouteFails", "just started",
+          {CALLS("RATE"): "0x60", CALLS("ok"): "0x60", CALLS("ABORTED"): "0x60"}, 30),
           {BROKEN("NonDeterminismError"): "0 0 1 2 3 4 5 6x40"}, 10,
           {"severity": "page", "failure_reason": "NonDeterminismError"}),
     Story("QuireWorkflowTasksFail", "once", {BROKEN("WorkflowError"): "0 0 1x60"}, 10),
@@ -88,6 +95,14 @@ STORIES = (
     Story("QuireSpending", "half a dollar a minute", {COST: "0+500000x90"}, 70),
 )  # fmt: skip
 
+    Story("QuireFallbacks", "one in fifty, with models for pages of text too",
+          {PAGES("ai", "TEXT_ONLY"): "0+49x60", PAGES("mupdf_fallback", "TEXT_ONLY"): "0+1x60",
+           PAGES("ai", "SCANNED"): "0+1x60"}, 50),
+    Story("QuireFallbacks", "just started",
+          {PAGES("ai", "SCANNED"): "0x60", PAGES("mupdf_fallback", "SCANNED"): "0x60"}, 50),
+    Story("QuireFallbacks", "the first document, all at once",
+          {PAGES("ai", "SCANNED"): "0x20 90x40", PAGES("mupdf_fallback", "SCANNED"): "0x20 10x40"},
+          45, {"severity": "warn"}),
 
 def rules() -> list[dict[str, Any]]:
     groups = yaml.safe_load(ALERTS.read_text())["groups"]
