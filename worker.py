@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
-from bootstrap import ROLES, build_house, build_workers
+from bootstrap import ROLES, build_house, build_workers, show_metrics
 from client import connect, refused_by_temporal, register_search_attributes, worker_runtime
 from domain.errors import QuireError, SettingsError
 from embedded import EmbeddedServer
@@ -38,13 +38,14 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     server = None if settings.temporal_address else EmbeddedServer(settings.state_dir)
     address = (await server.start()).address if server else None
     traces = start_traces(settings.otel_service_name, wanted=settings.tracing)
-    client = await connect(
-        settings, address, runtime=worker_runtime(settings), plugins=traces.plugins
-    )
+    runtime = worker_runtime(settings)
+    client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
     await _check_search_attributes(client)
     house = build_house(settings, traces)
     warming = asyncio.create_task(house.warm_up())
     workers = build_workers(client, house, roles)
+    if runtime:
+        show_metrics(runtime.metric_meter, client.namespace, house, roles)
     for left_out in sorted(
         plan.missing for plan in house.defaults.providers.values() if plan.missing
     ):

@@ -176,7 +176,8 @@ class DocumentWorkflow:
 
     def _fail(self, info: ErrorInfo) -> Exception:
         self._progress.failed(info, workflow.now().timestamp())
-        self._teller.failed(info, workflow.now().timestamp())
+        late = self._stop.deadline_passed and not self._stop.cancelled
+        self._teller.failed(info, workflow.now().timestamp(), timed_out=late)
         workflow.upsert_search_attributes(
             [SearchAttributeKey.for_keyword("QuireStatus").value_set("failed")]
         )

@@ -63,6 +63,11 @@ class Teller:
         if before is not None and last is not None and before.route != last.route:
             _count(measures.FAILOVERS, from_route=routes[before.route], to_route=routes[last.route])
 
+    def crowded_out(self, page: int, route: str) -> None:
+        """No slot came in a moment: the page looks for another route."""
+        _count(measures.CROWDED_OUT, route=route)
+        workflow.logger.info("attempt_crowded_out", extra={"page": page, "route": route})
+
     def timed_out(self, scope: str) -> None:
         _count(measures.TIMEOUTS, scope=scope)
 
@@ -75,17 +80,27 @@ class Teller:
             _count(
                 measures.PAGES,
                 source=record.source.value,
-                classification=known.value if known else "UNKNOWN",
+                classification=known.value if known else measures.UNSURVEYED,
             )
         if self._progress.timed_out:
             self.timed_out("document")
         self._ended("completed", now, facts)
 
-    def failed(self, error: ErrorInfo, now: float) -> None:
-        """There is no document."""
-        self._ended("failed", now, {"error_code": error.code.value, "reason": error.reason})
+    def failed(self, error: ErrorInfo, now: float, *, timed_out: bool) -> None:
+        """There is no document; perhaps because its deadline passed first."""
+        if timed_out:
+            self.timed_out("document")
+        facts = {"error_code": error.code.value, "reason": error.reason}
+        self._ended("failed", now, facts, error.code.value, error.error_type)
 
-    def _ended(self, status: str, now: float, facts: dict[str, Any]) -> None:
+    def _ended(
+        self,
+        status: str,
+        now: float,
+        facts: dict[str, Any],
+        code: str = measures.NO_ERROR,
+        error_type: str = measures.NO_ERROR,
+    ) -> None:
         for key in sorted(self._opened):
             self._opened_until(key, now)
         for key, state in sorted(self._known.items()):
@@ -93,7 +108,7 @@ class Teller:
             if state is not BreakerState.CLOSED:
                 _set(measures.BREAKER_STATE, 0, key=key)
         took = now - self._progress.started
-        _count(measures.DOCUMENTS, status=status)
+        _count(measures.DOCUMENTS, status=status, code=code, error_type=error_type)
         _time(measures.DOCUMENT_TIME, took, status=status)
         self.render(now)
         workflow.logger.info(

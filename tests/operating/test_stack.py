@@ -20,9 +20,12 @@ from tests.operating.stack import (
     DEPLOY,
     compose,
     expressions,
-    known_names,
+    known_labels,
+    labels_asked,
+    labels_kept,
     metric_names,
     run,
+    worded,
 )
 from tests.operating.worker import free_port, running_worker
 from tests.process.test_lasting import server_of
@@ -130,12 +133,29 @@ def test_parts_of_the_stack_find_each_other() -> None:
 def test_every_query_names_metrics_that_exist() -> None:
     for expression in expressions():
         ours = {name for name in metric_names(expression) if name.startswith("quire_")}
-        assert ours <= known_names(), expression
+        assert ours <= set(known_labels()), expression
+
+
+def test_every_query_names_labels_that_its_metrics_have() -> None:
+    """A label that does not exist matches nothing, or everything, without a word."""
+    known = known_labels()
+    asked = {pair for expression in expressions() for pair in labels_asked(expression)}
+    assert {(name, label) for name, label in asked if label not in known[name]} == set()
+    assert ("quire_vendor_calls_total", "outcome") in asked, "the search finds matchers"
+    assert ("quire_queue_delay_seconds_bucket", "le") in asked, "and what is kept by `by`"
+
+
+def test_words_are_filled_in_from_labels_that_the_query_keeps() -> None:
+    for expression, words in worded():
+        named = set(re.findall(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}", words))
+        assert named <= labels_kept(expression), words
 
 
 def test_every_metric_is_on_the_dashboard() -> None:
     shown = "\n".join(expressions())
-    assert [measure.name for measure in measures.ALL if measure.exposed not in shown] == []
+    absent = [measure for measure in measures.ALL if measure.exposed not in shown]
+    # After a document that was terminated it tells what is no longer so.
+    assert absent == [measures.BREAKER_STATE]
 
 
 def test_namespace_is_set_up_twice_without_harm(lone_tool: Tool) -> None:
