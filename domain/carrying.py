@@ -28,6 +28,7 @@ class CarriedPage(Lean):
     attempts: tuple[AttemptNote, ...] = ()
     error: PageError | None = None
     take: int = 0
+    past: int = 0
     earlier: PageRecord | None = None
 
 

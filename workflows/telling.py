@@ -58,10 +58,9 @@ class Teller:
 
         Told at the end: an attempt that never came to its turn is none.
         """
-        routes = self._progress.route_keys
-        before, last = ([None, *page.attempts])[-2:]
-        if before is not None and last is not None and before.route != last.route:
-            _count(measures.FAILOVERS, from_route=routes[before.route], to_route=routes[last.route])
+        if page.moved is not None:
+            before, last = (self._progress.route_keys[route] for route in page.moved)
+            _count(measures.FAILOVERS, from_route=before, to_route=last)
 
     def timed_out(self, scope: str) -> None:
         _count(measures.TIMEOUTS, scope=scope)
