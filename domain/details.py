@@ -18,7 +18,7 @@ UNDECIDED = "as the workers have it"
 
 
 def render_details(request: DocumentRequest, progress: DocumentProgress, now: float) -> str:
-    """Bar, cost so far, what was asked for, pages by source, routes and the last errors.
+    """Bar, cost so far, pages by source, routes, the last errors and what was asked for.
 
     It is shown as it is until something happens, perhaps for minutes: so it names moments, and
     never says how long from now something is.
@@ -26,10 +26,10 @@ def render_details(request: DocumentRequest, progress: DocumentProgress, now: fl
     records = progress.records()
     parts = [
         _head(progress, now),
-        _planned_request(request, progress),
         _sources(progress, records),
         _routes(progress, records, now),
         _errors(progress),
+        _planned_request(request, progress),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -45,7 +45,7 @@ def _planned_request(request: DocumentRequest, progress: DocumentProgress) -> st
     was told at the start belongs to the first."""
     if progress.plan is None or progress.deadline is None:
         return render_request(request, request.engine)
-    deadline = f"{_date(progress.deadline)} ({progress.plan.deadline_s:g} s)"
+    deadline = f"{_date(progress.deadline)} UTC ({progress.plan.deadline_s:g} s)"
     return _request(request, progress.engine, deadline)
 
 
@@ -76,9 +76,11 @@ def _head(progress: DocumentProgress, now: float) -> str:
     if progress.error is not None:
         lines.append(f"**{progress.error.code.value}** {_plain(progress.error.line())}")
     if progress.completed_at is None:
-        times = [f"as of {_date(now)}", f"began at {_moment(progress.started, now)}"]
+        times = [f"as of {_date(now)} UTC", f"began {_time(progress.started, now)} UTC"]
+        if progress.deadline is not None:
+            times.append(f"deadline {_time(progress.deadline, now)} UTC")
     else:
-        times = [f"ended at {_date(now)} after {now - progress.started:.0f} s"]
+        times = [f"ended {_date(now)} UTC after {now - progress.started:.0f} s"]
     if progress.timed_out:
         times.append("the deadline passed")
     lines.append("; ".join([*times, progress.spent.words()]))
@@ -121,27 +123,27 @@ def _routes(progress: DocumentProgress, records: Iterable[PageRecord], now: floa
             (
                 route.key,
                 f"{breaker.state.value} {breaker.reason}".strip(),
-                _moment(breaker.retry_at, now) if rests else "",
+                _time(breaker.retry_at, now) if rests else "",
                 dispatch.in_flight_on(index),
                 read[route.key],
             )
         )
-    return _table(("route", "breaker", "next try at", "in flight", "pages read"), rows)
+    return _table(("route", "breaker", "next try, UTC", "in flight", "pages read"), rows)
 
 
 def _errors(progress: DocumentProgress) -> str:
     rows = [
-        (number, route, error.code.value, error.error)
+        (number, route, error.code.value, error.error.removeprefix(f"{route}: "))
         for number, route, error in reversed(progress.last_errors)
     ]
     return _table(("page", "route", "code", "last errors"), rows) if rows else ""
 
 
 def _date(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _moment(moment: float, now: float) -> str:
+def _time(moment: float, now: float) -> str:
     """The time of day; with its date, unless that is the one of `now`."""
     date, today = _date(moment), _date(now)
     return date.partition(" ")[2] if date[:10] == today[:10] else date
