@@ -48,7 +48,7 @@ class DocumentWorkflow:
             request.job_id, request.user_id, workflow.info().start_time.timestamp()
         )
         self._stop = StopSign()
-        self._teller = Teller(self._progress)
+        self._teller = Teller(self._request, self._progress)
         self._scheduler = Scheduler(self._progress, self._stop, self._teller)
 
     @workflow.run
@@ -90,6 +90,7 @@ class DocumentWorkflow:
         if carried.classes:
             self._progress.choose_pages(self._request.pages, carried.source.page_count)
             self._progress.take_up(carried, text_only=self._request.text_only)
+            self._teller.take_up(carried)
         try:
             return await self._dispatch_and_finalize(carried)
         finally:
@@ -101,7 +102,7 @@ class DocumentWorkflow:
             self._teller.entered("dispatch", workflow.now().timestamp())
             if self._progress.dispatch and await self._scheduler.run(carried.plan, carried.brief):
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                return self._progress.carry(carried)
+                return self._teller.carry(self._progress.carry(carried))
             self._progress.close(
                 timed_out=self._stop.deadline_passed, cancelled=self._stop.cancelled
             )
@@ -196,7 +197,7 @@ class DocumentWorkflow:
 
     @workflow.query(description="Pages of a range: where each stands and where its text came from")
     def pages(self, wanted: PageRange | None = None) -> list[PageStatus]:
-        return self._progress.pages(wanted or PageRange())
+        return showing.pages(self._progress, wanted or PageRange())
 
     @workflow.query(description="Routes and providers: breaker state, time to retry, in flight")
     def breakers(self) -> list[BreakerStatus]:
