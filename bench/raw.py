@@ -20,13 +20,19 @@ pymupdf: Any = _pymupdf
 
 @dataclass(frozen=True)
 class Share:
-    """Every `of`-th page, from this one on: so much of the work that one process does."""
+    """Every `of`-th page of all documents together: so much of the work that one process does."""
 
     first: int = 0
     of: int = 1
 
-    def pages(self, document: Any) -> Iterator[Any]:
-        return (document[number] for number in range(self.first, document.page_count, self.of))
+    def pages(self, files: Sequence[Path]) -> Iterator[Any]:
+        before = 0
+        for path in files:
+            with pymupdf.open(path) as document:
+                count = document.page_count
+                for number in range((self.first - before) % self.of, count, self.of):
+                    yield document[number]
+                before += count
 
 
 WHOLE = Share()
@@ -35,12 +41,10 @@ WHOLE = Share()
 def survey(files: Sequence[Path], share: Share = WHOLE) -> float:
     """Seconds to take text, drawings and images from every page."""
     started = time.perf_counter()
-    for path in files:
-        with pymupdf.open(path) as document:
-            for page in share.pages(document):
-                page.get_text()
-                page.get_cdrawings()
-                page.get_image_info()
+    for page in share.pages(files):
+        page.get_text()
+        page.get_cdrawings()
+        page.get_image_info()
     return time.perf_counter() - started
 
 
@@ -58,19 +62,17 @@ class Drawn:
 
 def render(files: Sequence[Path], options: ImageOptions, share: Share = WHOLE) -> Drawn:
     draw = encode = 0.0
-    for path in files:
+    started = time.perf_counter()
+    for page in share.pages(files):
+        pixels = page.get_pixmap(dpi=options.dpi)
+        drawn = time.perf_counter()
+        draw += drawn - started
+        size = (pixels.width, pixels.height)
+        image = Image.frombuffer("RGB", size, pixels.samples_mv)
+        image.save(io.BytesIO(), "JPEG", quality=options.jpeg_quality)
+        del image  # it borrows the pixmap's memory, which must go last
         started = time.perf_counter()
-        with pymupdf.open(path) as document:
-            for page in share.pages(document):
-                pixels = page.get_pixmap(dpi=options.dpi)
-                drawn = time.perf_counter()
-                draw += drawn - started
-                size = (pixels.width, pixels.height)
-                image = Image.frombuffer("RGB", size, pixels.samples_mv)
-                image.save(io.BytesIO(), "JPEG", quality=options.jpeg_quality)
-                del image  # it borrows the pixmap's memory, which must go last
-                started = time.perf_counter()
-                encode += started - drawn
+        encode += started - drawn
     return Drawn(draw, encode)
 
 
@@ -79,8 +81,10 @@ class Together:
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
-        # Not a fork: this process has threads and MuPDF children of its own.
+        # Not a fork: this process has threads and MuPDF children of its own. A call of this module
+        # imports it, and while all of them sleep, all of them have begun.
         self._pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+        list(self._pool.map(_begun, range(processes)))
 
     def survey(self, files: Sequence[Path]) -> float:
         return self._timed(survey, files)
@@ -97,3 +101,7 @@ class Together:
         for done in [self._pool.submit(work, *arguments, share) for share in shares]:
             done.result()
         return time.perf_counter() - started
+
+
+def _begun(_number: int) -> None:
+    time.sleep(1.0)
