@@ -82,7 +82,11 @@ def counting(deadline: str) -> Quire:
     return Quire("quire, window", deadline, {"BREAKER_TRIP": "window"})
 
 
+def holding(deadline: str) -> Quire:
+    """Pages wait for the vendor until the deadline, and for a slot of their own model."""
+    return Quire("quire, hold", deadline, {"DISPATCH_MODE": "hold", "WHEN_BUSY": "wait"})
+
+
 def one_route(deadline: str) -> Quire:
-    """One model and no other, as the peers have: pages wait for it until the deadline."""
-    settings = {"DISPATCH_MODE": "hold", "WHEN_BUSY": "wait", "ROUTE_CHAIN": ROUTE}
-    return Quire("quire, one route", deadline, settings)
+    """One model and no other, as the peers have; all else as it comes."""
+    return Quire("quire, one route", deadline, {"ROUTE_CHAIN": ROUTE})
