@@ -83,8 +83,10 @@ def counting(deadline: str) -> Quire:
 
 
 def holding(deadline: str) -> Quire:
-    """Pages wait for the vendor until the deadline, and for a slot of their own model."""
-    return Quire("quire, hold", deadline, {"DISPATCH_MODE": "hold", "WHEN_BUSY": "wait"})
+    """As the settings' page advises for an archive overnight: pages wait for the vendor, and
+    breakers look at the share of failed calls."""
+    settings = {"DISPATCH_MODE": "hold", "BREAKER_TRIP": "window"}
+    return Quire("quire, overnight", deadline, settings)
 
 
 def one_route(deadline: str) -> Quire:

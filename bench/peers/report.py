@@ -78,9 +78,10 @@ come back.
 Quire runs with its defaults but for the slots and a deadline of 100 s, so that other models stand
 by: a page may spill over to up to three routes with as many calls each, 24 at once where a peer has
 8 (see `most at once`). Then the same with one route alone (`one route`), which has as many calls
-at once as the peers; with breakers that open by the share of failed calls (`window`); and with
-pages that wait for a vendor to come back, and for a slot of their own model (`hold`). Its exit code
-is 0 with degraded pages by design; `--strict` makes it 5."""
+at once as the peers; with breakers that open by the share of failed calls (`window`); and as
+[advised](../../settings.md#a-text-soon-or-a-models-text) for an archive overnight, with pages that
+also wait for a vendor to come back (`overnight`). Its exit code is 0 with degraded pages by design;
+`--strict` makes it 5."""
 
 
 def part(
