@@ -105,7 +105,7 @@ class RecognizePage:
         except Exception as error:
             activity.logger.exception("attempt_broke", extra=_facts(attempt))
             bug = AttemptFailed(FailureKind.BUG, f"{type(error).__name__} inside the attempt.")
-            raise attempt_failed(bug, _since(started)) from error
+            raise attempt_failed(bug, _since(started)) from None
         record = StoredAnswer(
             text=answer.text,
             provider=attempt.provider,
