@@ -34,7 +34,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     server = None if settings.temporal_address else EmbeddedServer(settings.state_dir)
     address = (await server.start()).address if server else None
-    traces = start_traces(settings.otel_service_name, wanted=settings.tracing)
+    traces = start_traces(settings.otel_service_name, role=",".join(roles), wanted=settings.tracing)
     client = await connect(
         settings, address, runtime=worker_runtime(settings), plugins=traces.plugins
     )
