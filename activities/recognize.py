@@ -203,7 +203,8 @@ def _log(attempt: Attempting, event: str, **facts: object) -> None:
 
 
 def _facts(attempt: Attempting) -> dict[str, object]:
-    return {"page": attempt.request.page, "route": attempt.route}
+    request = attempt.request
+    return {"page": request.page, "route": attempt.route, "attempt": request.attempt}
 
 
 def _since(started: float) -> int:
