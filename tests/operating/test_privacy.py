@@ -80,6 +80,7 @@ async def test_what_a_vendor_echoes_goes_nowhere(
 ) -> None:
     vendor.behave(vendor_echoes_secrets(503), api="openai")
     vendor.behave(vendor_echoes_secrets(400), api="anthropic")
+    vendor.behave(vendor_echoes_secrets(400, page=False), api="anthropic", marker="page 7 of")
     settings = {
         "LOG_FORMAT": "json",
         "LOG_LEVEL": "debug",
@@ -107,6 +108,7 @@ async def test_what_a_vendor_echoes_goes_nowhere(
     # They are told of, only not in the vendor's words.
     for where in ("history", "result.json"):
         assert b"words that repeat the question" in places[where]
+        assert b"400: Cannot parse *** with" in places[where]
     failed = [line for line in map(json.loads, worker.lines) if line["event"] == "attempt_failed"]
     assert {line["outcome"] for line in failed} == {"SERVER", "REQUEST"}
     calls = collector.named("call ")

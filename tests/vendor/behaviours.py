@@ -82,10 +82,10 @@ def vendor_refuses_key() -> Behaviour:
     return Behaviour("vendor_refuses_key")
 
 
-def vendor_echoes_secrets(status: int = 400) -> Behaviour:
-    """Any status, with the key and the words it was sent in its message, as gateways that dump
-    the request do."""
-    return Behaviour("vendor_echoes_secrets", {"status": status})
+def vendor_echoes_secrets(status: int = 400, page: bool = True) -> Behaviour:
+    """Any status, with the key in its message and, if `page`, the page's context: as gateways
+    do that dump the request."""
+    return Behaviour("vendor_echoes_secrets", {"status": status, "page": page})
 
 
 def vendor_forbids() -> Behaviour:

@@ -97,9 +97,9 @@ class Performance:
         message = f"Incorrect API key provided: {self._key()}."
         await self._fail(401, message, "invalid_api_key")
 
-    async def _vendor_echoes_secrets(self, status: int) -> None:
-        context = self._asked.user.rpartition("===")[2].strip() or self._asked.user
-        await self._fail(status, f"Cannot parse {context[:80]!r} of {self._key()}, {context!r}")
+    async def _vendor_echoes_secrets(self, status: int, page: bool) -> None:
+        context = self._asked.user.rpartition("===")[2].strip() if page else ""
+        await self._fail(status, f"Cannot parse {self._key()} with {context!r}.")
 
     async def _vendor_forbids(self) -> None:
         await self._fail(403, "Your key has no permission to use this model.")
