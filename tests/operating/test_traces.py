@@ -70,6 +70,21 @@ def test_spans_of_a_document_that_outlived_its_worker(
         assert {span.resource["service.name"] for span in collector.spans} == {"quire"}
 
 
+def test_operators_own_words_for_a_process_go_before(lone_tool: Tool, one_page: Path) -> None:
+    said = "service.instance.id=mine,service.name=theirs,place=attic"
+    with Collector() as collector:
+        otel = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_RESOURCE_ATTRIBUTES": said}
+        assert lone_tool.process(one_page, "--text-only", **otel).code == 0
+    (told,) = {
+        tuple(
+            span.resource[name]
+            for name in ("service.instance.id", "service.name", "place", "quire.role")
+        )
+        for span in collector.spans
+    }
+    assert told == ("mine", "theirs", "attic", "tool")
+
+
 def attempts_begun(tool: Tool, job: str) -> int:
     """How many attempts the document's history holds."""
     shown = subprocess.run(
