@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -18,35 +18,24 @@ from domain.breaker import BreakerPolicy
 from domain.contracts import LOCAL_PROVIDER, ImageOptions
 from domain.encryption import no_keys, parse_keys
 from domain.errors import SettingsError
+from domain.explaining import explain
 from domain.plan import PlanDefaults
 from domain.prompt import DEFAULT_SYSTEM_PROMPT
 from domain.routes import ProviderPlan
 from domain.selection import DispatchPolicy
-from domain.units import parse_duration, parse_pause, parse_size
+from domain.units import parse_address, parse_duration, parse_list, parse_pause, parse_size
 
 VENDORS = ("openai", "anthropic")
+# The one of OTLP's protocols that we speak.
+OTLP = "http/protobuf"
 _TIERS = ("primary", "secondary", "fast")
-
-
-def _parse_list(value: object) -> tuple[str, ...]:
-    if isinstance(value, (tuple, list)):
-        return tuple(value)
-    return tuple(part.strip() for part in str(value).split(",") if part.strip())
-
-
-def parse_address(value: object) -> str:
-    """`127.0.0.1:9464`, or nothing."""
-    host, _, port = str(value).strip().rpartition(":")
-    if str(value).strip() and not (host and port.isdigit() and int(port) < 65536):
-        raise ValueError("an address such as 127.0.0.1:9464")
-    return str(value).strip()
 
 
 Address = Annotated[str, BeforeValidator(parse_address)]
 Duration = Annotated[float, BeforeValidator(parse_duration)]
 Pause = Annotated[float, BeforeValidator(parse_pause)]
 Size = Annotated[int, BeforeValidator(parse_size)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parse_list)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(parse_list)]
 
 
 class ProviderSettings(BaseSettings):
@@ -137,6 +126,9 @@ class Settings(BaseSettings):
     # The exporter reads these and the other OTEL_* settings itself; here they switch it on.
     otel_exporter_otlp_endpoint: str = ""
     otel_exporter_otlp_traces_endpoint: str = ""
+    otel_exporter_otlp_protocol: str = OTLP
+    otel_exporter_otlp_traces_protocol: str = ""
+    otel_traces_exporter: str = "otlp"
     otel_sdk_disabled: bool = False
     otel_service_name: str = "quire"
 
@@ -163,7 +155,8 @@ class Settings(BaseSettings):
     @property
     def tracing(self) -> bool:
         named = self.otel_exporter_otlp_endpoint or self.otel_exporter_otlp_traces_endpoint
-        return bool(named) and not self.otel_sdk_disabled
+        wanted = self.otel_traces_exporter != "none" and not self.otel_sdk_disabled
+        return bool(named) and wanted
 
     def timeout_of(self, provider: str) -> float:
         own = self.providers[provider].timeout if provider in self.providers else None
@@ -261,7 +254,7 @@ def load_settings() -> Settings:
         settings = Settings()
         _ = settings.providers
     except ValidationError as error:
-        raise _explain(error) from None
+        raise explain(error) from None
     _refuse_impossible(settings)
     return settings
 
@@ -277,27 +270,9 @@ def _read_provider(name: str, defaults: Mapping[str, str]) -> ProviderSettings:
         # The prefix is an init argument that the stubs of pydantic-settings do not know.
         named = ProviderSettings(_env_prefix=prefix, _env_ignore_empty=True)  # type: ignore[call-arg]
     except ValidationError as error:
-        raise _explain(error, prefix) from None
+        raise explain(error, prefix) from None
     given = {key: value for key, value in defaults.items() if key not in named.model_fields_set}
     return named.model_copy(update=given)
-
-
-def _explain(error: ValidationError, prefix: str = "") -> SettingsError:
-    first = error.errors()[0]
-    name = prefix + "_".join(str(part) for part in first["loc"]).upper()
-    return SettingsError(name, f"{first['input']!r} is not allowed", _allowed(first))
-
-
-def _allowed(problem: Any) -> str:
-    context = problem.get("ctx", {})
-    if "expected" in context:
-        return str(context["expected"])
-    plain = {"int_parsing": "a whole number", "bool_parsing": "true or false"}
-    if problem["type"] in plain:
-        return plain[problem["type"]]
-    if problem["type"] == "value_error":
-        return str(problem["msg"]).removeprefix("Value error, ")
-    return str(problem["msg"]).removeprefix("Input should be ")
 
 
 def _refuse_impossible(settings: Settings) -> None:
@@ -330,6 +305,8 @@ def _refuse_impossible(settings: Settings) -> None:
                 f"{entry!r} is not a route",
                 f"provider:model, with a provider of {', '.join(sorted(known))}",
             )
+    if settings.tracing:
+        _refuse_other_traces(settings)
     keys = settings.encryption_keys.get_secret_value()
     if keys:
         parse_keys(keys)
@@ -343,3 +320,15 @@ def _refuse_impossible(settings: Settings) -> None:
             )
         if scheme == "s3" and not getattr(settings, name).removeprefix("s3://").strip("/"):
             raise SettingsError(name.upper(), "it names no bucket", "s3://bucket/prefix")
+
+
+def _refuse_other_traces(settings: Settings) -> None:
+    """Spans that go nowhere, without a word, would be missed when they are needed."""
+    if settings.otel_traces_exporter != "otlp":
+        told = f"{settings.otel_traces_exporter!r} is not supported"
+        raise SettingsError("OTEL_TRACES_EXPORTER", told, "otlp or none")
+    name = "otel_exporter_otlp_traces_protocol"
+    if not settings.otel_exporter_otlp_traces_protocol:
+        name = "otel_exporter_otlp_protocol"
+    if getattr(settings, name) != OTLP:
+        raise SettingsError(name.upper(), f"{getattr(settings, name)!r} is not supported", OTLP)

@@ -35,10 +35,11 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    # First, since an address that is taken must not leave a server behind.
+    runtime = worker_runtime(settings)
     server = None if settings.temporal_address else EmbeddedServer(settings.state_dir)
     address = (await server.start()).address if server else None
-    traces = start_traces(settings.otel_service_name, wanted=settings.tracing)
-    runtime = worker_runtime(settings)
+    traces = start_traces(settings.otel_service_name, role=",".join(roles), wanted=settings.tracing)
     client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
     await _check_search_attributes(client)
     house = build_house(settings, traces)
@@ -50,9 +51,10 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         plan.missing for plan in house.defaults.providers.values() if plan.missing
     ):
         log.warning("provider_left_out", reason=left_out)
-    health = await _serve_health(settings, client, workers, stop)
-    log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
+    health: HealthServer | None = None
     try:
+        health = await _serve_health(settings, client, workers, stop)
+        log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
         await run_workers(workers, stop)
     finally:
         warming.cancel()

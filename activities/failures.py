@@ -83,7 +83,7 @@ def failures_for_temporal() -> Iterator[None]:
         _tell(error.info, str(error))
         raise refused(error.info) from None
     except OSError as error:
-        # The path stays out of the message: it would end in history and in results.
+        # The path stays out of the failure: it would end in history and in results. The log has it.
         info = ErrorInfo(
             code=Code.IO_ERROR,
             reason="STORAGE",
@@ -92,7 +92,7 @@ def failures_for_temporal() -> Iterator[None]:
             remedy="Check the store's free space and permissions.",
         )
         _tell(info, str(error))
-        raise refused(info) from error
+        raise refused(info) from None
 
 
 def _tell(info: ErrorInfo, error: str) -> None:

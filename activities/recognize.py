@@ -105,7 +105,7 @@ class RecognizePage:
         except Exception as error:
             activity.logger.exception("attempt_broke", extra=_facts(attempt))
             bug = AttemptFailed(FailureKind.BUG, f"{type(error).__name__} inside the attempt.")
-            raise attempt_failed(bug, _since(started)) from error
+            raise attempt_failed(bug, _since(started)) from None
         record = StoredAnswer(
             text=answer.text,
             provider=attempt.provider,
@@ -203,7 +203,8 @@ def _log(attempt: Attempting, event: str, **facts: object) -> None:
 
 
 def _facts(attempt: Attempting) -> dict[str, object]:
-    return {"page": attempt.request.page, "route": attempt.route}
+    request = attempt.request
+    return {"page": request.page, "route": attempt.route, "attempt": request.attempt}
 
 
 def _since(started: float) -> int:

@@ -31,7 +31,7 @@ async def open_session(
     settings: Settings, roles: tuple[str, ...] = ROLES
 ) -> AsyncIterator[Session]:
     """In embedded mode, documents of this state folder go on while the session is open."""
-    traces = start_traces(settings.otel_service_name, wanted=settings.tracing)
+    traces = start_traces(settings.otel_service_name, role="tool", wanted=settings.tracing)
     if settings.temporal_address:
         client = await connect(settings, runtime=quiet_runtime(), plugins=traces.plugins)
         try:

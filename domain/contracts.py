@@ -265,6 +265,8 @@ class AttemptRequest(Lean):
     take: int = 0
     # It has other routes to go to, and waits for a slot of this one no longer than a moment.
     hurried: bool = False
+    # The page's first, second, ... over all its routes: for people.
+    attempt: int = 1
 
 
 class AttemptReceipt(Lean):

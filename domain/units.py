@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them."""
+"""Durations, sizes, lists and addresses as people write them."""
 
 import re
 
@@ -39,3 +39,18 @@ def parse_size(value: object) -> int:
     if size == 0:
         raise ValueError("a size above zero")
     return size
+
+
+def parse_list(value: object) -> tuple[str, ...]:
+    """`a, b` as its parts."""
+    if isinstance(value, (tuple, list)):
+        return tuple(value)
+    return tuple(part.strip() for part in str(value).split(",") if part.strip())
+
+
+def parse_address(value: object) -> str:
+    """`127.0.0.1:9464`, or nothing."""
+    host, _, port = str(value).strip().rpartition(":")
+    if str(value).strip() and not (host and port.isdigit() and int(port) < 65536):
+        raise ValueError("an address such as 127.0.0.1:9464")
+    return str(value).strip()

@@ -12,6 +12,8 @@ from providers.failure_table import BY_CODE, BY_STATUS, BY_WORDS, TABLE
 
 LONGEST_RETRY_AFTER_S = 3600.0
 _LONGEST_MESSAGE = 200
+# So many letters in a row stand in two texts because one quotes the other.
+_QUOTED_LETTERS = 12
 
 _SECRETS = re.compile(
     r"((authorization|x-api-key)\W*)?\bbearer\s+\S+|(authorization|x-api-key)\W+\S+"
@@ -20,15 +22,22 @@ _SECRETS = re.compile(
 )
 
 
-def attempt_failed(error: Exception, who: str, secrets: Iterable[str] = ()) -> AttemptFailed:
-    """Turn whatever a call raised into the one error the rest of Quire knows."""
+def attempt_failed(
+    error: Exception, who: str, secrets: Iterable[str] = (), asked: str = ""
+) -> AttemptFailed:
+    """Turn whatever a call raised into the one error the rest of Quire knows.
+
+    Its message ends in histories and results: neither `secrets` nor what was `asked` may.
+    """
     if isinstance(error, AttemptFailed):
         return AttemptFailed(error.kind, f"{who}: {error.info.message}")
     kind = classify(error)
     response = getattr(error, "response", None)
     headers: Mapping[str, str] = getattr(response, "headers", {})
     return AttemptFailed(
-        kind, _line(error, kind, who, secrets), retry_after_s=retry_after(headers, time.time())
+        kind,
+        _line(error, kind, who, secrets, asked),
+        retry_after_s=retry_after(headers, time.time()),
     )
 
 
@@ -89,7 +98,19 @@ def scrub(text: str, secrets: Iterable[str] = ()) -> str:
     return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
 
 
-def _line(error: Any, kind: FailureKind, who: str, secrets: Iterable[str]) -> str:
+def quotes(said: str, asked: str) -> bool:
+    """Whether the words repeat what was asked: a page's context, a reader's wishes."""
+    said, asked = _letters(said), _letters(asked)
+    places = range(len(said) - _QUOTED_LETTERS + 1)
+    return any(said[place : place + _QUOTED_LETTERS] in asked for place in places)
+
+
+def _letters(text: str) -> str:
+    """As two spellings of one text have it in common, escaped or not."""
+    return re.sub(r"\\[nrt]|\W+", " ", text).casefold()
+
+
+def _line(error: Any, kind: FailureKind, who: str, secrets: Iterable[str], asked: str) -> str:
     status, request_id = getattr(error, "status_code", None), getattr(error, "request_id", None)
     if kind is FailureKind.TIMEOUT and status is None:
         return f"{who} did not answer in time."
@@ -99,8 +120,13 @@ def _line(error: Any, kind: FailureKind, who: str, secrets: Iterable[str]) -> st
         what, words = str(status), _vendor_words(error)
     else:
         what, words = _beneath(error)
-    line = f"{who}: {what}: {scrub(words, secrets)}".rstrip(" :")
-    return f"{line} [{scrub(request_id)}]" if isinstance(request_id, str) else line
+    if kind is FailureKind.BUG:
+        words = ""  # Nobody foresaw it, so nobody knows what its words hold.
+    words = scrub(words, secrets)
+    if quotes(words, asked):
+        words = "words that repeat the question"
+    line = f"{who}: {what}: {words}".rstrip(" :")
+    return f"{line} [{scrub(request_id, secrets)}]" if isinstance(request_id, str) else line
 
 
 def _beneath(error: BaseException) -> tuple[str, str]:
@@ -108,8 +134,10 @@ def _beneath(error: BaseException) -> tuple[str, str]:
     cause: BaseException | None = error.__cause__ or error
     name = type(cause).__name__
     while cause is not None:
-        if str(cause):
-            return name, str(cause)
+        # The system's own words for it; the whole text would name a file.
+        words = cause.strerror if isinstance(cause, OSError) else str(cause)
+        if words:
+            return name, words
         cause = cause.__cause__ or cause.__context__
     return name, ""
 

@@ -80,7 +80,8 @@ class VendorProvider(ABC):
                 request_id=heard.request_id,
             )
         except Exception as error:
-            failed = attempt_failed(error, f"{self._name}:{model}", (self._api_key,))
+            who, asked = f"{self._name}:{model}", question.user_prompt
+            failed = attempt_failed(error, who, (self._api_key,), asked)
             # A vendor's error may quote the key, and causes travel into logs and histories;
             # only our own bugs keep theirs, for the stack trace.
             raise failed from (error if failed.kind is FailureKind.BUG else None)

@@ -57,14 +57,16 @@ def configure_logs(level: str, log_format: str) -> None:
 def _name_the_document(
     logger: object, method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    """Whatever is logged inside a workflow or an activity says of which job, run and attempt."""
+    """Whatever is logged inside a workflow or an activity says of which job, run and step.
+
+    `try` counts Temporal's own, of a step that it repeats; `attempt` is a word for pages."""
     facts = event.pop("temporal_activity", None) or event.pop("temporal_workflow", None)
     if facts:
         known = {
             "job_id": str(facts.get("workflow_id", "")).removeprefix(WORKFLOW_ID_PREFIX),
             "workflow_id": facts.get("workflow_id"),
             "run_id": facts.get("workflow_run_id") or facts.get("run_id"),
-            "attempt": facts.get("attempt"),
+            "try": facts.get("attempt") if facts.get("attempt", 1) > 1 else None,
             "step": facts.get("activity_type"),
         }
         for name, value in known.items():

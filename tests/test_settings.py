@@ -309,6 +309,51 @@ def test_refused_with_name_and_what_is_allowed(
     assert allowed in line
 
 
+ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),
+        ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc", "http/protobuf"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "http/protobuf"),
+        ("OTEL_TRACES_EXPORTER", "console", "otlp or none"),
+    ],
+)
+def test_traces_that_would_go_nowhere_are_refused(
+    load: Environment, name: str, value: str, allowed: str
+) -> None:
+    line = load.refused(**ENDPOINT, **{name: value})
+    assert f"{name}: {value!r} is not supported" in line
+    assert f"Allowed: {allowed}." in line
+
+
+@pytest.mark.parametrize(
+    ("variables", "tracing"),
+    [
+        ({}, True),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf", "OTEL_TRACES_EXPORTER": "otlp"}, True),
+        (
+            {
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+                "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+            },
+            True,
+        ),
+        ({"OTEL_SDK_DISABLED": "true"}, False),
+        ({"OTEL_TRACES_EXPORTER": "none"}, False),
+        # What others on this machine speak is no concern of ours while we send nothing.
+        ({"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, False),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, False),
+    ],
+)
+def test_traces_are_sent_when_they_are_wanted(
+    load: Environment, variables: dict[str, str], tracing: bool
+) -> None:
+    assert load(**{**ENDPOINT, **variables}).tracing is tracing
+
+
 def test_stores_that_nobody_can_open_are_refused(load: Environment) -> None:
     assert "STORE_URL: ftp://" in load.refused(STORE_URL="ftp://x/y")
 

@@ -117,8 +117,8 @@ class Scheduler:
     ) -> None:
         route = plan.chain.routes[assignment.route]
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
-        tried = len(self._progress.require_dispatch().pages[assignment.page].attempts)
-        again = f", attempt {tried + 1}" if tried else ""
+        attempt = len(self._progress.require_dispatch().pages[assignment.page].attempts) + 1
+        again = f", attempt {attempt}" if attempt > 1 else ""
         try:
             end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
                 RecognizePage.recognize_page,
@@ -130,6 +130,7 @@ class Scheduler:
                     begun_at=flight.begun_at,
                     take=flight.take,
                     hurried=not waits,
+                    attempt=attempt,
                 ),
                 task_queue=route_queue(route.provider, route.model),
                 # A call of another attempt may come first: the worker takes up a few ahead.

@@ -3,7 +3,8 @@
 import gzip
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -12,6 +13,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,12 @@ class Span:
     # Seconds since the epoch.
     started: float
     ended: float
+    failed: bool = False
+    # What its status says besides, and what happened meanwhile: a name and attributes each.
+    description: str = ""
+    events: tuple[tuple[str, dict[str, Any]], ...] = ()
+    # The process that sent it.
+    resource: dict[str, Any] = field(default_factory=dict)
 
 
 class Collector:
@@ -31,6 +40,8 @@ class Collector:
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
+        # All that ever came, to look for what must not.
+        self.raw = b""
         collector = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -53,21 +64,12 @@ class Collector:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def take(self, body: bytes) -> None:
+        self.raw += body
         request = ExportTraceServiceRequest.FromString(body)
         for resource in request.resource_spans:
+            sender = _plain(resource.resource.attributes)
             for scope in resource.scope_spans:
-                for span in scope.spans:
-                    self.spans.append(
-                        Span(
-                            span.name,
-                            span.trace_id.hex(),
-                            span.span_id.hex(),
-                            span.parent_span_id.hex(),
-                            {a.key: a.value.string_value for a in span.attributes},
-                            span.start_time_unix_nano / 1e9,
-                            span.end_time_unix_nano / 1e9,
-                        )
-                    )
+                self.spans += [_span(span, sender) for span in scope.spans]
 
     def named(self, beginning: str) -> list[Span]:
         return [span for span in self.spans if span.name.startswith(beginning)]
@@ -98,3 +100,28 @@ class Collector:
         trace: TracebackType | None,
     ) -> None:
         self._server.shutdown()
+
+
+def _span(span: Any, sender: dict[str, Any]) -> Span:
+    return Span(
+        span.name,
+        span.trace_id.hex(),
+        span.span_id.hex(),
+        span.parent_span_id.hex(),
+        _plain(span.attributes),
+        span.start_time_unix_nano / 1e9,
+        span.end_time_unix_nano / 1e9,
+        span.status.code == Status.STATUS_CODE_ERROR,
+        span.status.message,
+        tuple((event.name, _plain(event.attributes)) for event in span.events),
+        sender,
+    )
+
+
+def _plain(attributes: Iterable[KeyValue]) -> dict[str, Any]:
+    """Of whatever type; lists and the like as the protocol writes them."""
+    found = {}
+    for one in attributes:
+        kind = one.value.WhichOneof("value")
+        found[one.key] = getattr(one.value, kind) if kind else None
+    return found

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from domain.contracts import workflow_id
 from embedded import find_binary
@@ -58,7 +59,30 @@ def test_spans_of_a_document_that_outlived_its_worker(
             assert collector.ancestors(span) == WAY_UP
         assert len(collector.named("RunWorkflow")) == 1, "a replay tells nothing twice"
         assert not [span for span in collector.spans if "Query" in span.name]
-        assert not [s for s in collector.spans for v in s.attributes.values() if "harbour" in v]
+        assert b"harbour" not in collector.raw
+        refused = [span for span in calls if span.failed]
+        assert {span.name for span in refused} == {"call openai:gpt-6.1-sol"}
+        assert {span.attributes["error.type"] for span in refused} == {"SERVER"}
+        assert {type(span.attributes["quire.page"]) for span in calls} == {int}
+        roles = {span.resource["quire.role"] for span in collector.spans}
+        assert roles == {"tool", "workflows,documents,ai"}
+        assert len({span.resource["service.instance.id"] for span in collector.spans}) == 3
+        assert {span.resource["service.name"] for span in collector.spans} == {"quire"}
+
+
+def test_operators_own_words_for_a_process_go_before(lone_tool: Tool, one_page: Path) -> None:
+    said = "service.instance.id=mine,service.name=theirs,place=attic"
+    with Collector() as collector:
+        otel = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_RESOURCE_ATTRIBUTES": said}
+        assert lone_tool.process(one_page, "--text-only", **otel).code == 0
+    (told,) = {
+        tuple(
+            span.resource[name]
+            for name in ("service.instance.id", "service.name", "place", "quire.role")
+        )
+        for span in collector.spans
+    }
+    assert told == ("mine", "theirs", "attic", "tool")
 
 
 def attempts_begun(tool: Tool, job: str) -> int:
@@ -79,7 +103,7 @@ def attempts_begun(tool: Tool, job: str) -> int:
     return scheduled.count("recognize_page")
 
 
-def _route(attributes: dict[str, str]) -> str:
+def _route(attributes: dict[str, Any]) -> str:
     return f"{attributes['gen_ai.provider.name']}:{attributes['gen_ai.request.model']}"
 
 

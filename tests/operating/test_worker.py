@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -125,14 +126,37 @@ def test_namespace_that_was_never_prepared(lone_tool: Tool, one_page: Path, tmp_
         assert all(word in line for word in ("'bare'", "QuirePages", "Int", "of its own"))
 
 
-def test_address_in_use_is_refused_by_name(lone_tool: Tool) -> None:
-    for setting, value in (("METRICS_ADDRESS", "nowhere"), ("HEALTH_ADDRESS", "1.2.3.4:99999")):
-        ran = subprocess.run(
-            [sys.executable, str(ROOT / "worker.py")],
-            env=lone_tool.environment({setting: value}),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert ran.returncode == 2
-        assert setting in ran.stderr
+@pytest.mark.parametrize("setting", ["METRICS_ADDRESS", "HEALTH_ADDRESS"])
+def test_address_that_is_none_is_refused_by_name(lone_tool: Tool, setting: str) -> None:
+    for value in ("nowhere", "1.2.3.4:99999"):
+        assert "an address such as" in refusal(lone_tool, setting, value)
+
+
+@pytest.mark.parametrize("setting", ["METRICS_ADDRESS", "HEALTH_ADDRESS"])
+def test_address_in_use_is_refused_by_name(lone_tool: Tool, setting: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        line = refusal(lone_tool, setting, address)
+    assert "nothing can listen there" in line
+    assert "in use" in line
+    note = lone_tool.state / "server.json"
+    assert not note.exists() or not Path(f"/proc/{server_of(lone_tool).pid}").exists(), (
+        "no server is left behind"
+    )
+
+
+def refusal(tool: Tool, setting: str, value: str) -> str:
+    """The one line with which a worker refuses to start."""
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "worker.py")],
+        env=tool.environment({setting: value, "LOG_LEVEL": "error"}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode == 2, ran.stderr
+    [line] = ran.stderr.splitlines()
+    assert f"{setting}: " in line
+    return line

@@ -9,7 +9,7 @@ import pytest
 
 from domain.errors import AttemptFailed, FailureKind
 from providers.failure_table import TABLE
-from providers.failures import attempt_failed, classify, scrub
+from providers.failures import attempt_failed, classify, quotes, scrub
 
 
 def _exceptions_of(sdk: str) -> set[str]:
@@ -84,6 +84,24 @@ def test_scrub_makes_one_short_line() -> None:
         scrub("The model `gpt-6.1-sol` does not exist.")
         == "The model `gpt-6.1-sol` does not exist."
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "does"),
+    [
+        ("Cannot parse 'The harbour master'.", True),
+        (r"Cannot parse 'harbour\nMASTER'.", True),
+        ("Cannot parse the page of the master.", False),
+        ("", False),
+    ],
+)
+def test_words_that_quote_the_question(said: str, does: bool) -> None:
+    assert quotes(said, "Page 6:\nThe harbour master keeps a log.") is does
+
+
+def test_path_of_a_file_is_not_told() -> None:
+    failed = attempt_failed(FileNotFoundError(2, "No such file", "/srv/quire/ca.pem"), "openai:m")
+    assert failed.info.message == "openai:m: FileNotFoundError: No such file"
 
 
 def test_a_judged_failure_keeps_its_kind_and_gains_a_name() -> None:

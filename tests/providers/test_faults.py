@@ -1,6 +1,7 @@
 """Every fault of a vendor, through the real SDKs, and what it means to Quire."""
 
 import time
+from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
@@ -18,6 +19,7 @@ from tests.vendor import (
     vendor_answers_late,
     vendor_cuts_connection,
     vendor_drips,
+    vendor_echoes_secrets,
     vendor_fails,
     vendor_finds_image_too_large,
     vendor_forbids,
@@ -49,6 +51,7 @@ CATALOGUE: list[tuple[Behaviour, FailureKind]] = [
     (vendor_lacks_model(), K.MODEL),
     (vendor_fails(410), K.MODEL),
     (vendor_rejects_page(), K.REQUEST),
+    (vendor_echoes_secrets(), K.REQUEST),
     (vendor_fails(422), K.REQUEST),
     (vendor_finds_image_too_large(), K.IMAGE_SIZE),
     (vendor_fails(400, "messages.0: image exceeds 5 MB maximum: 6 MB"), K.IMAGE_SIZE),
@@ -200,6 +203,18 @@ async def test_message_has_status_request_id_and_no_secret(
     assert caught.value.__cause__ is None
 
 
+async def test_message_repeats_nothing_of_the_question(
+    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+) -> None:
+    vendor.behave(vendor_echoes_secrets(503))
+    asked = replace(question, user_prompt="=== Page 6 ===\nThe harbour master\nkeeps a log.")
+    with pytest.raises(AttemptFailed) as caught:
+        await provider.read_page("m", asked, 5)
+    message = caught.value.info.message
+    assert "503: words that repeat the question [req_standin_1]" in message
+    assert SECRET not in message
+
+
 async def test_nobody_listens(make: Make, question: PageQuestion) -> None:
     provider = make(url="http://127.0.0.1:9")
     with pytest.raises(AttemptFailed) as caught:
@@ -214,8 +229,10 @@ async def test_unknown_host(make: Make, question: PageQuestion) -> None:
     assert caught.value.kind is K.CONNECT
 
 
-async def test_our_own_bug_is_called_one(provider: VendorProvider) -> None:
+async def test_our_own_bug_is_called_one(provider: VendorProvider, question: PageQuestion) -> None:
+    broken = replace(question, image=None)  # type: ignore[arg-type]
     with pytest.raises(AttemptFailed) as caught:
-        await provider.read_page("m", None, 5)  # type: ignore[arg-type]
+        await provider.read_page("m", broken, 5)
     assert caught.value.kind is K.BUG
     assert isinstance(caught.value.__cause__, AttributeError)
+    assert str(caught.value.__cause__) not in caught.value.info.message

@@ -82,6 +82,12 @@ def vendor_refuses_key() -> Behaviour:
     return Behaviour("vendor_refuses_key")
 
 
+def vendor_echoes_secrets(status: int = 400, page: bool = True) -> Behaviour:
+    """Any status, with the key in its message and, if `page`, the page's context: as gateways
+    do that dump the request."""
+    return Behaviour("vendor_echoes_secrets", {"status": status, "page": page})
+
+
 def vendor_forbids() -> Behaviour:
     return Behaviour("vendor_forbids")
 
@@ -154,6 +160,7 @@ BEHAVIOURS: dict[str, Callable[..., Behaviour]] = {
         vendor_fails,
         vendor_overloads,
         vendor_refuses_key,
+        vendor_echoes_secrets,
         vendor_forbids,
         vendor_lacks_model,
         vendor_rejects_page,

@@ -94,9 +94,12 @@ class Performance:
         await self._fail(529, "Overloaded")
 
     async def _vendor_refuses_key(self) -> None:
-        headers = self._exchange.request.headers
-        key = headers.get("x-api-key") or headers.get("authorization", "")
-        await self._fail(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
+        message = f"Incorrect API key provided: {self._key()}."
+        await self._fail(401, message, "invalid_api_key")
+
+    async def _vendor_echoes_secrets(self, status: int, page: bool) -> None:
+        context = self._asked.user.rpartition("===")[2].strip() if page else ""
+        await self._fail(status, f"Cannot parse {self._key()} with {context!r}.")
 
     async def _vendor_forbids(self) -> None:
         await self._fail(403, "Your key has no permission to use this model.")
@@ -145,6 +148,10 @@ class Performance:
         await self._exchange.respond(200, body[: len(body) // 2], self._headers)
 
     # --- helpers -----------------------------------------------------------------------
+
+    def _key(self) -> str:
+        headers = self._exchange.request.headers
+        return headers.get("x-api-key") or headers.get("authorization", "")
 
     def _text(self, text: str | None) -> str:
         if text is None:

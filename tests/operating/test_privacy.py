@@ -1,0 +1,120 @@
+"""What a failure tells, and to whom: no key, no page text, no path of the server leaves it."""
+
+import base64
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from temporalio.api.failure.v1 import Failure
+from temporalio.client import WorkflowHistory
+from temporalio.converter import DataConverter
+
+from client import connect, data_converter
+from domain.contracts import workflow_id
+from embedded import EmbeddedServer
+from settings import Settings
+from tests.operating.collector import Collector
+from tests.operating.worker import running_worker
+from tests.tool import Tool
+from tests.vendor.behaviours import vendor_echoes_secrets
+from tests.vendor.standin import StandIn
+
+OPENAI_KEY, ANTHROPIC_KEY = "key-of-openai-do-not-tell", "key-of-anthropic-do-not-tell"
+SECRETS = (OPENAI_KEY, ANTHROPIC_KEY, "harbour", "vessel")
+
+
+async def history_of(tool: Tool, job: str) -> WorkflowHistory:
+    server = EmbeddedServer(tool.state)
+    try:
+        client = await connect(Settings(), (await server.start()).address)
+        return await client.get_workflow_handle(workflow_id(job)).fetch_history()
+    finally:
+        server.leave()
+
+
+def failures_in(history: WorkflowHistory) -> Iterator[Failure]:
+    """Every failure, each with the causes beneath it."""
+    for event in history.events:
+        attributes = getattr(event, event.WhichOneof("attributes") or "")
+        for name in ("failure", "last_failure"):
+            if name in attributes.DESCRIPTOR.fields_by_name and attributes.HasField(name):
+                yield getattr(attributes, name)
+
+
+async def told_by(history: WorkflowHistory, converter: DataConverter) -> list[str]:
+    """The failures of a history in full, decrypted."""
+    found = list(failures_in(history))
+    for failure in found:
+        await converter.decode_failure(failure)
+    return [str(failure) for failure in found]
+
+
+@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+async def test_broken_store_leaves_neither_path_nor_stack_in_history(
+    tool: Tool, mixed: Path, tmp_path: Path, sealed: bool
+) -> None:
+    store = tmp_path / "private-place"
+    store.mkdir()
+    # Where a folder should be: the document is fetched and surveyed, and then it breaks.
+    (store / "briefs").write_text("")
+    key = "one:" + base64.b64encode(os.urandom(32)).decode()
+    sealing = {"ENCRYPT_PAYLOADS": "true", "ENCRYPTION_KEYS": key} if sealed else {}
+    ran = tool.process(mixed, "--job-id", "broken", STORE_URL=str(store), **sealing)
+    assert ran.code == 3, ran.err
+    assert ran.json["error"]["code"] == "IO_ERROR"
+    history = await history_of(tool, "broken")
+    converter = data_converter(Settings(encrypt_payloads=sealed, encryption_keys=SecretStr(key)))
+    told = await told_by(history, converter)
+    assert sum("Storage failed" in failure for failure in told) >= 2, "of the step and the document"
+    whole = "".join(told) + history.to_json()
+    for word in ("Traceback", 'File "', 'File \\"', ".py", "private-place", "NotADirectory"):
+        assert word not in whole, word
+    assert "private-place" not in ran.out + ran.err
+
+
+async def test_what_a_vendor_echoes_goes_nowhere(
+    tool: Tool, vendor: StandIn, mixed: Path, tmp_path: Path
+) -> None:
+    vendor.behave(vendor_echoes_secrets(503), api="openai")
+    vendor.behave(vendor_echoes_secrets(400), api="anthropic")
+    vendor.behave(vendor_echoes_secrets(400, page=False), api="anthropic", marker="page 7 of")
+    settings = {
+        "LOG_FORMAT": "json",
+        "LOG_LEVEL": "debug",
+        "OPENAI_API_KEY": OPENAI_KEY,
+        "ANTHROPIC_API_KEY": ANTHROPIC_KEY,
+    }
+    with Collector() as collector:
+        otel = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        with running_worker(tool, **settings, **otel) as worker:
+            client = worker.client(tmp_path / "client").also(**otel)
+            ran = client.process(mixed, "--job-id", "echo")
+            history = await history_of(tool, "echo")
+    assert ran.sources() == {"mupdf": 4, "mupdf_fallback": 8}
+    assert {call.status for call in vendor.calls()} >= {400, 503}
+    result = Path(ran.json["metadata"]["result_local_path"]).with_name("result.json").read_text()
+    places = {
+        "spans": collector.raw,
+        "logs": "".join(worker.lines).encode(),
+        "history": b"".join(event.SerializeToString() for event in history.events),
+        "result.json": result.encode(),
+        "the tool": (ran.out + ran.err).encode(),
+    }
+    told = [(where, word) for where in places for word in SECRETS if word.encode() in places[where]]
+    assert told == []
+    # They are told of, only not in the vendor's words.
+    for where in ("history", "result.json"):
+        assert b"words that repeat the question" in places[where]
+        assert b"400: Cannot parse *** with" in places[where]
+    failed = [line for line in map(json.loads, worker.lines) if line["event"] == "attempt_failed"]
+    assert {line["outcome"] for line in failed} == {"SERVER", "REQUEST"}
+    calls = collector.named("call ")
+    assert {span.attributes["error.type"] for span in calls} == {"SERVER", "REQUEST"}
+    attempts = collector.named("RunActivity:recognize_page")
+    assert {event for span in attempts for event in map(str, span.events)} == {
+        "('exception', {'exception.type': 'temporalio.exceptions.ApplicationError'})"
+    }
+    assert {span.description for span in collector.spans} == {""}
