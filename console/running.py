@@ -30,6 +30,15 @@ async def _interruptible(work: Coroutine[Any, Any, Exit | None]) -> Exit | None:
 
 def call(app: typer.Typer, arguments: list[str]) -> int:
     """The exit code of a command line; every error ends as one line with what to do."""
+    try:
+        return _call(app, arguments)
+    except (BrokenPipeError, SystemExit):
+        # Nobody reads any longer, as behind `| head -1`: there is no one to tell about it. Typer
+        # and rich turn it into SystemExit. A job that was begun is kept, as with Ctrl-C.
+        return Exit.PIPE_CLOSED
+
+
+def _call(app: typer.Typer, arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
         return int(app(arguments, standalone_mode=False) or 0)
@@ -41,6 +50,8 @@ def call(app: typer.Typer, arguments: list[str]) -> int:
         return Exit.INTERRUPTED
     except typer.Exit as leaving:
         return leaving.exit_code
+    except BrokenPipeError:
+        raise
     except Exception as error:
         if hasattr(error, "format_message"):
             words = str(error.format_message())
@@ -71,7 +82,10 @@ def call(app: typer.Typer, arguments: list[str]) -> int:
 
 def leave(code: int) -> None:
     """End the process."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = Exit.PIPE_CLOSED
     # Interpreter teardown after the SDK's threads have run can crash (sdk-python issue 300).
     os._exit(code)
