@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from console.arguments import (
+    check_out,
     make_request,
     new_job_id,
     page_list,
@@ -76,6 +77,7 @@ def process(
 
     settings = _settings()
     secret = _secret(password, password_file)
+    check_out(out)
     request = make_request(
         job_id=job_id or new_job_id(),
         source=source[0],

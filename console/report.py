@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from console.exits import UsageError
 from console.screen import screen
 from console.tables import Column, fitting_table
 from console.view import STYLES, cost_words
@@ -76,11 +77,17 @@ def _counts(report: DocumentReport) -> str:
 
 def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentReport:
     """Put `text.txt` and `result.json` into the folder that was asked for."""
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / "text.txt"
-    target.write_bytes(text)
     here = {"result_local_path": str(target.absolute())}
     meta = report.metadata.model_copy(update=here)
     moved = report.model_copy(update={"metadata": meta})
-    (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text)
+        (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"--out {folder}: {error.strerror}.",
+            f"The result is kept; try another folder: starter.py result {report.job_id} --out ...",
+        ) from None
     return moved

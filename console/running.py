@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
@@ -56,28 +56,38 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
         if hasattr(error, "format_message"):
             words = str(error.format_message())
             if words:  # without words, the help has just been shown
-                show_error(UsageError(words).info, as_json=as_json)
+                show_error(UsageError(words.rstrip(".") + ".").info, as_json=as_json)
             return Exit.USAGE
-        from temporalio.service import RPCError
-
-        if isinstance(error, RPCError):
-            from client import refused_by_temporal
-
-            show_error(refused_by_temporal(error).info, as_json=as_json)
-            return Exit.OUR_FAULT
-        import structlog
-
-        structlog.get_logger("quire").exception("command_broke")
-        kind: Literal["retryable"] = "retryable"
-        info = ErrorInfo(
-            code=Code.UNKNOWN,
-            reason="BUG",
-            error_type=kind,
-            message=f"Quire failed: {type(error).__name__}.",
-            remedy="Please report it with the lines above.",
-        )
-        show_error(info, as_json=as_json)
+        show_error(_our_fault(error), as_json=as_json)
         return Exit.OUR_FAULT
+
+
+def _our_fault(error: Exception) -> ErrorInfo:
+    from temporalio.service import RPCError
+
+    if isinstance(error, RPCError):
+        from client import refused_by_temporal
+
+        return refused_by_temporal(error).info
+    if isinstance(error, OSError) and error.filename:
+        # A folder that a setting names, most likely; which one, only its path can tell.
+        return ErrorInfo(
+            code=Code.IO_ERROR,
+            reason="STORAGE",
+            error_type="retryable",
+            message=f"{error.strerror}: {error.filename}.",
+            remedy="Check the path and its permissions; STATE_DIR and STORE_URL name folders.",
+        )
+    import structlog
+
+    structlog.get_logger("quire").exception("command_broke")
+    return ErrorInfo(
+        code=Code.UNKNOWN,
+        reason="BUG",
+        error_type="retryable",
+        message=f"Quire failed: {type(error).__name__}.",
+        remedy="Please report it with the lines above.",
+    )
 
 
 def leave(code: int) -> None:

@@ -105,25 +105,27 @@ def test_what_process_refuses_is_refused_alike(
     for number in (1, 2):
         (tmp_path / "scans" / f"{number}.png").write_bytes(pdfs.picture_of(str(number)))
     (web[1] / "a.pdf").write_bytes(one_page.read_bytes())
-    public = {"ALLOW_PRIVATE_URLS": "true"}
-    cases: list[tuple[tuple[object, ...], dict[str, str], str]] = [
-        ((tmp_path / "none.pdf",), {}, "3 IO_ERROR NOT_FOUND"),
-        ((tmp_path / "empty.pdf",), {}, "3 NOT_PDF EMPTY"),
-        ((tmp_path / "note.pdf",), {}, "3 NOT_PDF NOT_PDF"),
-        ((tmp_path / "nothing",), {}, "3 NOT_PDF NO_IMAGES"),
-        ((three, one_page), {}, "3 NOT_PDF SEVERAL"),
-        ((three,), {"MAX_FILE_SIZE": "100B"}, "3 TOO_LARGE BYTES"),
-        ((three,), {"MAX_PAGES": "2"}, "3 TOO_LARGE PAGES"),
-        ((tmp_path / "scans",), {"MAX_IMAGES": "1"}, "3 TOO_LARGE IMAGES"),
-        ((one_page, "--engine", "openai"), {}, "2 GW_4XX AUTH"),
-        ((one_page, "--pages", "five"), {}, "2 UNKNOWN USAGE"),
+    public = "ALLOW_PRIVATE_URLS=true"
+    cases: list[tuple[tuple[object, ...], str, str]] = [
+        ((tmp_path / "none.pdf",), "", "3 IO_ERROR NOT_FOUND"),
+        ((tmp_path / "empty.pdf",), "", "3 NOT_PDF EMPTY"),
+        ((tmp_path / "note.pdf",), "", "3 NOT_PDF NOT_PDF"),
+        ((tmp_path / "nothing",), "", "3 NOT_PDF NO_IMAGES"),
+        ((three, one_page), "", "3 NOT_PDF SEVERAL"),
+        ((three,), "MAX_FILE_SIZE=100B", "3 TOO_LARGE BYTES"),
+        ((three,), "MAX_PAGES=2", "3 TOO_LARGE PAGES"),
+        ((tmp_path / "scans",), "MAX_IMAGES=1", "3 TOO_LARGE IMAGES"),
+        ((one_page, "--engine", "openai"), "", "2 GW_4XX AUTH"),
+        ((one_page, "--pages", "five"), "", "2 UNKNOWN USAGE"),
         ((f"{web[0]}/a.pdf", one_page), public, "2 UNKNOWN USAGE"),
-        ((f"{web[0]}/a.pdf",), {}, "3 IO_ERROR PRIVATE_ADDRESS"),
+        ((f"{web[0]}/a.pdf",), "", "3 IO_ERROR PRIVATE_ADDRESS"),
         ((f"{web[0]}/none.pdf",), public, "3 EXPIRED SOURCE_GONE"),
-        ((f"s3://{BUCKET}/none.pdf",), {}, "3 EXPIRED SOURCE_GONE"),
+        ((f"s3://{BUCKET}/none.pdf",), "", "3 EXPIRED SOURCE_GONE"),
     ]
-    for arguments, settings, expected in cases:
-        ran = lone_tool.run("estimate", *arguments, "--json", **settings)
+    for arguments, setting, expected in cases:
+        name, _, value = setting.partition("=")
+        asked = lone_tool.also(**{name: value}) if name else lone_tool
+        ran = asked.run("estimate", *arguments, "--json")
         error = ran.json["error"]
         assert f"{ran.code} {error['code']} {error['reason']}" == expected, arguments
 

@@ -1,5 +1,6 @@
 """`watch` and `list` in wide and narrow terminals and in a pipe."""
 
+import signal
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -97,12 +98,17 @@ def test_a_reader_who_leaves_ends_the_command_and_not_the_job(
 ) -> None:
     client = worker.client(tmp_path / "client")
     vendor.behave(vendor_answers_late(0.2))
-    vendor.behave(vendor_answers_late(12), marker="page 12 of")
+    vendor.behave(vendor_answers_late(20), marker="page 12 of")
     assert client.run("process", mixed, "--detach", "--job-id", "left").code == 0
     watching = client.start("watch", "left", "--text")
     assert watching.stdout is not None
     assert watching.stdout.readline() == "=== Page 1 ===\n"
     assert leave(watching) == (141, "")
+    interrupted = client.start("watch", "left")
+    assert interrupted.stderr is not None
+    assert "dispatch: " in interrupted.stderr.readline()
+    interrupted.send_signal(signal.SIGINT)
+    assert interrupted.wait(30) == 130
     assert client.run("status", "left", "--json").json["status"] == "running"
     code, said = leave(client.start("process", one_page, "--json", "--job-id", "alone"))
     assert code == 141
@@ -152,6 +158,7 @@ def test_list_filters_and_shows_what_it_cost(
     assert detail["input_tokens"] == meta["input_tokens"]
     assert detail["cost_usd"] == pytest.approx(meta["cost_usd"], abs=1e-5)
     vendor.reset()
+    assert "has no page 99" in client.run("retry", "plain", "--user", "bob", "--pages", "99").err
     assert client.run("retry", "fell-back", "--user", "ada", "--json").code == 0
     (row,) = client.run("list", "--json", "--user", "ada").json["documents"]
     assert row["fallback_pages"] == 0, "the latest run speaks for the job"
