@@ -11,6 +11,7 @@ import pytest
 from client import connect
 from console.exits import UsageError
 from console.listing import Wanted, rows_of
+from console.screen import screen
 from console.view import grid, seconds_left
 from domain.contracts import DocumentStatus, ProgressDetail
 from settings import Settings
@@ -206,6 +207,12 @@ def test_query_of_age_names_the_moment() -> None:
 def test_what_cannot_be_searched_for_is_refused(wanted: Wanted) -> None:
     with pytest.raises(UsageError):
         wanted.query(datetime.now(UTC))
+
+
+def test_brackets_and_colons_are_words(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "pip install 'quire[ocr]' [/red] :smile:"
+    screen().print(words)
+    assert capsys.readouterr().out == words + "\n"
 
 
 def test_long_documents_share_cells_and_show_the_worst() -> None:
