@@ -19,6 +19,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymen
 from activities.finalize import FinalizeDocument
 from activities.ingest import IngestSource
 from activities.plan import PlanDocument
+from activities.ports import Unsealer
 from activities.previous import LoadPrevious
 from activities.recognize import RecognizePage
 from activities.reuse import ReuseResult
@@ -176,17 +177,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
             )
         )
     if "documents" in roles:
-        ingest = IngestSource(
-            house.store,
-            house.documents,
-            Sources(
-                max_bytes=settings.max_file_size,
-                time_limit_s=settings.source_timeout,
-                allow_private=settings.allow_private_urls,
-            ),
-            house.unseal,
-            max_pages=settings.max_pages,
-        )
+        ingest = build_ingest(settings, house.store, house.documents, house.unseal)
         survey = SurveyDocument(
             house.store,
             house.documents,
@@ -243,6 +234,18 @@ def show_metrics(meter: MetricMeter, namespace: str, house: House, roles: tuple[
                 "activity_type": RecognizePage.recognize_page.__name__,
             }
             show_route(meter.with_additional_attributes(labels), f"{provider}:{model}", limit)
+
+
+def build_ingest(
+    settings: Settings, store: Store, documents: Documents, unseal: Unsealer
+) -> IngestSource:
+    """From a source to a document in this store, within the limits of the settings."""
+    sources = Sources(
+        max_bytes=settings.max_file_size,
+        time_limit_s=settings.source_timeout,
+        allow_private=settings.allow_private_urls,
+    )
+    return IngestSource(store, documents, sources, unseal, max_pages=settings.max_pages)
 
 
 def _deployment(build_id: str) -> WorkerDeploymentConfig | None:

@@ -83,16 +83,20 @@ def failures_for_temporal() -> Iterator[None]:
         _tell(error.info, str(error))
         raise refused(error.info) from None
     except OSError as error:
-        # The path stays out of the failure: it would end in history and in results. The log has it.
-        info = ErrorInfo(
-            code=Code.IO_ERROR,
-            reason="STORAGE",
-            error_type="retryable",
-            message=f"Storage failed: {error.strerror or type(error).__name__}.",
-            remedy="Check the store's free space and permissions.",
-        )
+        info = storage_failed(error)
         _tell(info, str(error))
         raise refused(info) from None
+
+
+def storage_failed(error: OSError) -> ErrorInfo:
+    """The path stays out: it would end in history and in results. The log has it."""
+    return ErrorInfo(
+        code=Code.IO_ERROR,
+        reason="STORAGE",
+        error_type="retryable",
+        message=f"Storage failed: {error.strerror or type(error).__name__}.",
+        remedy="Check the store's free space and permissions.",
+    )
 
 
 def _tell(info: ErrorInfo, error: str) -> None:

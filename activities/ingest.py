@@ -42,17 +42,24 @@ class IngestSource:
     @activity.defn
     async def ingest_source(self, request: DocumentRequest) -> SourceReceipt:
         with failures_for_temporal():
+            password = None
+            if request.sealed_password is not None:
+                password = self._unseal(request.sealed_password, request.job_id)
             async with heartbeats():
-                receipt = await self._ingest(request)
-                self._refuse_too_many(receipt.page_count)
-                return receipt
+                return await self.ingest(request, password)
 
-    async def _ingest(self, request: DocumentRequest) -> SourceReceipt:
+    async def ingest(self, request: DocumentRequest, password: str | None) -> SourceReceipt:
+        """The same without Temporal; whoever has no document hears `DocumentRefused`."""
+        receipt = await self._ingest(request, password)
+        self._refuse_too_many(receipt.page_count)
+        return receipt
+
+    async def _ingest(self, request: DocumentRequest, password: str | None) -> SourceReceipt:
         if request.source.startswith(STORED):
             sha256 = request.source.removeprefix(STORED)
             path = await self._originals.path(sha256)
             if not is_list(path):
-                return await self._inspect(sha256, request)
+                return await self._inspect(sha256, password)
             images = ImageList.model_validate_json(path.read_bytes()).quire_images
             return await self._originals.put_images(images)
         with tempfile.TemporaryDirectory(prefix="quire-") as folder:
@@ -60,22 +67,19 @@ class IngestSource:
             await self._store.put_file(source_key(fetched.sha256), Path(fetched.path))
         if fetched.kind == "image":
             return await self._originals.put_images((fetched.sha256,))
-        return await self._inspect(fetched.sha256, request)
+        return await self._inspect(fetched.sha256, password)
 
     async def _fetch(self, request: DocumentRequest, folder: Path) -> Fetched:
         try:
             return await self._sources.fetch(request.source, request.source_name, folder)
         except DocumentRefused as error:
-            if activity.info().attempt < FETCH_ATTEMPTS:
+            if activity.in_activity() and activity.info().attempt < FETCH_ATTEMPTS:
                 raise
             info = error.info.model_copy(update={"error_type": "terminal"})
             raise DocumentRefused.from_info(info) from None
 
-    async def _inspect(self, sha256: str, request: DocumentRequest) -> SourceReceipt:
+    async def _inspect(self, sha256: str, password: str | None) -> SourceReceipt:
         path = await self._originals.path(sha256)
-        password = None
-        if request.sealed_password is not None:
-            password = self._unseal(request.sealed_password, request.job_id)
         pages = await self._documents.inspect(path, password)
         return SourceReceipt(sha256=sha256, bytes=path.stat().st_size, page_count=pages)
 

@@ -45,6 +45,15 @@ def read_password(path: Path) -> str:
     return text.split("\n", 1)[0].removesuffix("\r")
 
 
+def check_out(folder: Path | None) -> None:
+    """A folder that cannot be made is better known before the document is paid for."""
+    if folder is None:
+        return
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise UsageError(f"--out {folder}: {there.name!r} is a file.", "Name a folder.")
+
+
 def seconds_of(text: str | None, option: str = "--deadline") -> float | None:
     try:
         return None if text is None else parse_duration(text)

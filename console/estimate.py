@@ -1,33 +1,56 @@
-"""`estimate`: pages by class, calls and expected cost by tier. Nothing is sent or started."""
+"""`estimate`: pages by class, calls and expected cost by tier. Nothing is sent to a model."""
 
-import asyncio
-import sys
+import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from bootstrap import plan_defaults
-from console.exits import Exit, UsageError, print_json
+from activities.failures import storage_failed
+from activities.originals import Originals
+from bootstrap import build_ingest, open_store, plan_defaults
+from console.exits import Exit, print_json
+from console.process import with_source
+from console.screen import screen
+from console.tables import Column, fitting_table
 from documents.reader import Documents
-from domain.contracts import LOCAL_PROVIDER, DocumentRequest, PageSurvey
+from domain.contracts import LOCAL_PROVIDER, DocumentRequest, PageSurvey, SurveyRequest
+from domain.errors import Code, DocumentRefused, QuireError
 from domain.estimate import Expected, expect
 from domain.pages import choose_pages
-from domain.plan import PlanDefaults, make_plan
+from domain.plan import PlanDefaults, make_plan, refuse_unusable_engine
 from domain.routes import Route
 from providers.pricing import Tokens, cost_usd
 from settings import Settings
-from sources.sniff import check_file
 
 TIERS = ("primary", "secondary", "fast")
+COLUMNS = (
+    Column("tier", 0),
+    Column("first route", 2),
+    Column("tokens", 3, right=True),
+    Column("cost", 1, right=True),
+    Column("dearest route", 4, right=True),
+)
+ASSUMED = (
+    "By rules of thumb, one answer a page: 'cost' if the first route reads every page, 'dearest "
+    "route' if the dearest of the chain does. It is no limit: a page whose answer is refused is "
+    "paid for again on the next route. Pages that are read already cost nothing again."
+)
 
 
-async def estimate(settings: Settings, request: DocumentRequest, *, as_json: bool) -> Exit:
+async def estimate(
+    settings: Settings,
+    request: DocumentRequest,
+    sources: Sequence[str],
+    password: str | None,
+    *,
+    as_json: bool,
+) -> Exit:
     """Survey the document here, and price what its pages would take."""
     defaults = plan_defaults(settings)
-    surveys = await _survey(settings, request)
+    refuse_unusable_engine(request.engine, defaults)
+    with tempfile.TemporaryDirectory(prefix="quire-") as folder:
+        request, surveys = await _survey(_alone(settings, folder), request, sources, password)
     classes = Counter(page.classification.value for page in surveys)
     tiers = {
         tier: _price(settings, request.model_copy(update={"tier": tier}), defaults, surveys)
@@ -47,25 +70,54 @@ async def estimate(settings: Settings, request: DocumentRequest, *, as_json: boo
     return Exit.DONE
 
 
-async def _survey(settings: Settings, request: DocumentRequest) -> list[PageSurvey]:
-    path = await asyncio.to_thread(_pdf, request.source, settings.max_file_size)
-    documents = Documents(processes=1)
+def _alone(settings: Settings, folder: str) -> Settings:
+    """The same limits with a store that is gone afterwards: nobody else will read from it."""
+    own = {"temporal_address": "", "store_url": folder, "state_dir": Path(folder)}
+    return settings.model_copy(update=own)
+
+
+async def _survey(
+    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+) -> tuple[DocumentRequest, list[PageSurvey]]:
+    """The steps of a worker, without one."""
+    documents, store = Documents(processes=1), open_store(settings)
     try:
-        count = await documents.inspect(path)
-        chosen = choose_pages(request.pages, count)
+        request = await with_source(settings, request, sources)
+        ingest = build_ingest(settings, store, documents, _nothing_is_sealed)
+        source = await ingest.ingest(request, password)
+        chosen = choose_pages(request.pages, source.page_count)
         if not chosen:
-            raise UsageError(f"--pages {request.pages}: the document has {count} pages.")
-        surveys = await documents.survey(path, chosen[0], chosen[-1])
+            raise _no_such_page(request.pages or "", source.page_count)
+        wanted = SurveyRequest(
+            job_id=request.job_id,
+            sha256=source.sha256,
+            page_count=source.page_count,
+            kind=source.kind,
+        )
+        surveys = await Originals(store, documents).survey(wanted, chosen[0], chosen[-1], password)
+    except OSError as error:
+        raise DocumentRefused.from_info(storage_failed(error)) from error
+    except QuireError as error:
+        # As `process` says it: whatever keeps a worker from the document is its refusal.
+        if type(error) is not QuireError:
+            raise
+        raise DocumentRefused.from_info(error.info) from None
     finally:
         documents.close()
-    return [page for page in surveys if page.page in set(chosen)]
+    return request, [page for page in surveys if page.page in set(chosen)]
 
 
-def _pdf(source: str, max_bytes: int) -> Path:
-    path = Path(source).expanduser().absolute()
-    if check_file(path, max_bytes) != "pdf":
-        raise UsageError("Only a PDF on this machine can be estimated.", "Give a PDF file.")
-    return path
+def _nothing_is_sealed(token: str, job_id: str) -> str:
+    raise AssertionError("the password never leaves this process")
+
+
+def _no_such_page(spec: str, page_count: int) -> DocumentRefused:
+    return DocumentRefused(
+        Code.UNKNOWN,
+        "PAGES",
+        f"The document has {page_count} pages; none of '{spec}' exists.",
+        "Name pages that exist with --pages.",
+    )
 
 
 def _price(
@@ -75,18 +127,21 @@ def _price(
     surveys: list[PageSurvey],
 ) -> dict[str, Any]:
     plan = make_plan(request, defaults)
-    expected = expect(surveys, plan.reading, every_page=plan.every_page)
     routes = [route for route in plan.chain.routes if not route.is_last_resort]
+    if request.text_only:
+        routes = []
+    asked = surveys if routes else []
+    expected = expect(asked, plan.reading, every_page=plan.every_page)
     prices = [_cost(settings, route, expected) for route in routes]
     known = [price for price in prices if price is not None]
     return {
         "route": routes[0].key if routes else None,
-        "calls": expected.calls if routes else 0,
+        "calls": expected.calls,
         "input_tokens": expected.input_tokens,
         "output_tokens": expected.output_tokens,
         "cost_usd": prices[0] if prices else 0.0,
-        # Every page read by the dearest route of the chain, once.
-        "cost_usd_after_failover": max(known) if len(known) == len(prices) and known else None,
+        # Every page read once, by the dearest route of the chain.
+        "cost_usd_dearest_route": max(known, default=0.0) if len(known) == len(prices) else None,
     }
 
 
@@ -100,22 +155,21 @@ def _cost(settings: Settings, route: Route, expected: Expected) -> float | None:
 
 
 def _show(report: dict[str, Any]) -> None:
-    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    console = screen()
     classes = ", ".join(f"{count} {name}" for name, count in report["pages_by_class"].items())
     console.print(f"{report['total_pages']} pages: {classes}; {report['calls']} calls to a model")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("tier", "first route", "tokens", "cost", "at most"):
-        table.add_column(name, overflow="fold")
-    for tier, row in report["tiers"].items():
-        table.add_row(
-            tier,
-            row["route"] or "none",
-            f"{row['input_tokens'] + row['output_tokens']:,}",
-            _dollars(row["cost_usd"]),
-            _dollars(row["cost_usd_after_failover"]),
-        )
-    console.print(table)
-    console.print("An estimate by rules of thumb; pages that are read already cost nothing again.")
+    rows = [
+        {
+            "tier": tier,
+            "first route": row["route"] or "none",
+            "tokens": f"{row['input_tokens'] + row['output_tokens']:,}",
+            "cost": _dollars(row["cost_usd"]),
+            "dearest route": _dollars(row["cost_usd_dearest_route"]),
+        }
+        for tier, row in report["tiers"].items()
+    ]
+    console.print(fitting_table(COLUMNS, rows, console.width))
+    console.print(ASSUMED)
 
 
 def _dollars(amount: float | None) -> str:

@@ -15,6 +15,8 @@ class Exit(IntEnum):
     NOT_ALLOWED = 4
     DEGRADED = 5
     INTERRUPTED = 130
+    # What a shell says of a program that a closed pipe ended (128 and SIGPIPE), as of `yes | head`.
+    PIPE_CLOSED = 141
 
 
 class UsageError(QuireError):

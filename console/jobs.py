@@ -1,6 +1,7 @@
 """Asking Temporal about jobs: start, attach, status, result."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from temporalio.client import (
     Client,
@@ -24,6 +25,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from client import absent_search_attributes, lacks_search_attributes
 from domain.carrying import DocumentRun
 from domain.contracts import (
+    STARTED_MEMO,
     WORKFLOW_QUEUE,
     BreakerStatus,
     DocumentRequest,
@@ -105,6 +107,7 @@ async def _start(
                     for name, value in attributes.items()
                 ]
             ),
+            memo={STARTED_MEMO: datetime.now(UTC).isoformat()},
             static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
             static_details=render_request(request, engine),
             # Where the server shares queues fairly, each owner gets the same part of the slots.

@@ -25,14 +25,20 @@ async def follow(handle: Handle, ending: Awaitable[T]) -> T:
 
 
 async def beside(look: Awaitable[None], ending: Awaitable[T]) -> T:
-    """Look until the end is there, and no longer."""
+    """Look until the end is there, and no longer. A look that fails is missed by nobody, unless
+    it is that nobody reads what it writes: then there is nothing to wait for."""
     end = asyncio.ensure_future(ending)
     looking = asyncio.ensure_future(look)
     try:
+        await asyncio.wait((end, looking), return_when=asyncio.FIRST_COMPLETED)
+        if looking.done() and isinstance(looking.exception(), BrokenPipeError):
+            raise BrokenPipeError
         return await end
     finally:
+        # Neither touches the job itself.
         looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
+        end.cancel()
+        await asyncio.gather(looking, end, return_exceptions=True)
 
 
 async def _draw(console: Console, handle: Handle) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.console import Console
+from rich.text import Text
 
 from bootstrap import open_store
 from console import jobs
@@ -12,6 +12,7 @@ from console.doctor import examine
 from console.exits import Exit, print_json, say
 from console.live import beside, follow
 from console.process import Output, load_result, show_result
+from console.screen import screen
 from console.session import open_session
 from console.texts import TextPrinter
 from console.view import one_line
@@ -32,7 +33,7 @@ async def show_status(settings: Settings, job_id: str, *, as_json: bool) -> Exit
 
 
 def _show_status(status: DocumentStatus) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = screen()
     console.print(f"{status.job_id}: {status.status}")
     console.print(one_line(jobs.View(status, list[BreakerStatus]())))
     if status.error_message:
@@ -80,8 +81,8 @@ async def show_doctor(settings: Settings, *, as_json: bool) -> Exit:
     if as_json:
         print_json({"ok": not failed, "checks": [asdict(finding) for finding in findings]})
     else:
-        console = Console(highlight=False, soft_wrap=True)
         for finding in findings:
-            mark = {True: "[green]ok[/]  ", False: "[red]FAIL[/]", None: "[dim]--[/]  "}[finding.ok]
-            console.print(f"{mark} {finding.name}: {finding.detail} {finding.remedy}".rstrip())
+            mark = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("--  ", "dim")}
+            words = f" {finding.name}: {finding.detail} {finding.remedy}".rstrip()
+            screen().print(Text.assemble(mark[finding.ok], words))
     return Exit.USAGE if failed else Exit.DONE

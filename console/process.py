@@ -39,15 +39,20 @@ async def prepare(
 ) -> DocumentRequest:
     """The request as it may leave this process: the source reachable, the password sealed."""
     refuse_unusable_engine(request.engine, plan_defaults(settings))
-    if len(sources) > 1 and any(map(is_remote, sources)):
-        raise UsageError("A URL cannot be put together with other sources.", "Give one URL.")
-    sealed = None
     if password is not None:
         sealed = seal_password(settings, password, request.job_id)
+        request = request.model_copy(update={"sealed_password": sealed})
+    return await with_source(settings, request, sources)
+
+
+async def with_source(
+    settings: Settings, request: DocumentRequest, sources: Sequence[str]
+) -> DocumentRequest:
+    """The request with its source where workers reach it."""
+    if len(sources) > 1 and any(map(is_remote, sources)):
+        raise UsageError("A URL cannot be put together with other sources.", "Give one URL.")
     ready = await prepare_source(settings, sources)
-    return request.model_copy(
-        update={"source": ready.source, "source_name": ready.name, "sealed_password": sealed}
-    )
+    return request.model_copy(update={"source": ready.source, "source_name": ready.name})
 
 
 async def process(settings: Settings, request: DocumentRequest, output: Output) -> Exit:
@@ -111,7 +116,7 @@ async def show_result(session: Session, result: DocumentResult, output: Output) 
     return Exit.DEGRADED if output.strict and degraded else Exit.DONE
 
 
-async def start_detached(settings: Settings, request: DocumentRequest, out: Path | None) -> None:
+async def start_detached(settings: Settings, request: DocumentRequest, output: Output) -> Exit:
     """Start and leave. Without a cluster, a process in the background does the work."""
     defaults = plan_defaults(settings)
     # The job is recorded before this command ends, so that the next one finds it.
@@ -120,7 +125,13 @@ async def start_detached(settings: Settings, request: DocumentRequest, out: Path
             engine = engine_of(settings, request, defaults)
             await jobs.start(session.client, request, engine)
     if not settings.cluster:
-        _run_in_background(settings, request.job_id, out)
+        _run_in_background(settings, request.job_id, output.out)
+    say(f"job {request.job_id}; follow it with: starter.py watch {request.job_id}")
+    if output.as_json:
+        print_json({"job_id": request.job_id, "status": "pending"})
+    else:
+        print(request.job_id)  # noqa: T201
+    return Exit.DONE
 
 
 def engine_of(settings: Settings, request: DocumentRequest, defaults: PlanDefaults) -> str | None:

@@ -1,28 +1,37 @@
 """The finished document, for a person."""
 
-import os
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from console.exits import UsageError
+from console.screen import screen
+from console.tables import Column, fitting_table
 from console.view import STYLES, cost_words
 from domain.contracts import DocumentReport, PageResult
 
+COLUMNS = (
+    Column("page", 0, right=True),
+    Column("class", 3),
+    Column("source", 1),
+    Column("read by", 5),
+    Column("chars", 4, right=True),
+    Column("why", 2, at_least=16, cut=True),
+)
 # A longer document shows only the pages that a person must know about.
 EVERY_PAGE_UP_TO = 40
 
 
 def show_report(report: DocumentReport) -> None:
     """The pages with their sources, the counts, and where the text is."""
-    console = Console(width=None if os.isatty(1) else 120, highlight=False, soft_wrap=True)
+    console = screen()
     short = len(report.pages) <= EVERY_PAGE_UP_TO
     shown = [page for page in report.pages if short or page.source.degraded]
     if shown:
-        console.print(_table(shown))
+        console.print(_table(shown, console.width))
     console.print(_counts(report))
     for warning in report.metadata.warnings:
         console.print(f"note: {warning}")
@@ -30,25 +39,29 @@ def show_report(report: DocumentReport) -> None:
         console.print("note: the deadline passed; --deadline gives a document more time")
     if report.cached:
         console.print("note: a stored result of the same document; --force reads it again")
-    console.print(f"text: {report.metadata.result_local_path or report.metadata.result_s3_url}")
+    # Left to the terminal to wrap: a line broken here could not be copied in one piece.
+    where = report.metadata.result_local_path or report.metadata.result_s3_url
+    console.print(f"text: {where}", soft_wrap=True)
 
 
-def _table(pages: list[PageResult]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("page", "class", "source", "read by", "chars", "why"):
-        table.add_column(name, justify="right" if name in ("page", "chars") else "left")
-    for page in pages:
-        route = f"{page.provider}:{page.model}" if page.provider else ""
-        why = f"{page.error.code}: {page.error.error}" if page.error else page.reason
-        table.add_row(
-            str(page.page),
-            page.classification.value,
-            Text(page.source.value, style=STYLES[page.source.value]),
-            route,
-            str(page.chars),
-            Text(why, overflow="ellipsis", no_wrap=True),
-        )
-    return table
+def _table(pages: list[PageResult], width: int) -> Table:
+    return fitting_table(
+        COLUMNS,
+        [
+            {
+                "page": str(page.page),
+                "class": page.classification.value,
+                "source": Text(page.source.value, style=STYLES[page.source.value]),
+                "read by": f"{page.provider}:{page.model}" if page.provider else "",
+                "chars": str(page.chars),
+                "why": Text(
+                    f"{page.error.code}: {page.error.error}" if page.error else page.reason
+                ),
+            }
+            for page in pages
+        ],
+        width,
+    )
 
 
 def _counts(report: DocumentReport) -> str:
@@ -64,11 +77,17 @@ def _counts(report: DocumentReport) -> str:
 
 def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentReport:
     """Put `text.txt` and `result.json` into the folder that was asked for."""
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / "text.txt"
-    target.write_bytes(text)
     here = {"result_local_path": str(target.absolute())}
     meta = report.metadata.model_copy(update=here)
     moved = report.model_copy(update={"metadata": meta})
-    (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text)
+        (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"--out {folder}: {error.strerror}.",
+            f"The result is kept; try another folder: starter.py result {report.job_id} --out ...",
+        ) from None
     return moved

@@ -28,7 +28,8 @@ async def retry(settings: Settings, job_id: str, wish: RetryRequest, output: Out
         if description.status is WorkflowExecutionStatus.RUNNING:
             await _ask_running(session, job_id, wish)
         elif not await _start_again(session, description, job_id, wish):
-            say(f"Nothing to retry: job {job_id!r} has no degraded page.")
+            lacks = "no degraded page" if wish.pages is None else f"no page {wish.pages}"
+            say(f"Nothing to retry: job {job_id!r} has {lacks}.")
             result = await jobs.result_of(jobs.handle_of(session.client, job_id))
             return await show_result(session, result, output)
         handle = jobs.handle_of(session.client, job_id)

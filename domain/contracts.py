@@ -40,6 +40,8 @@ SEARCH_ATTRIBUTES: dict[str, Literal["Keyword", "Int", "Double", "Bool"]] = {
     "QuireTokens": "Int",
     "QuireCostUsd": "Double",
 }
+# The memo in which a document's start goes along from run to run.
+STARTED_MEMO = "QuireStarted"
 
 
 def route_queue(provider: str, model: str) -> str:

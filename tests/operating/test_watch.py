@@ -1,20 +1,29 @@
 """`watch` and `list` in wide and narrow terminals and in a pipe."""
 
+import signal
+import subprocess
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from client import connect
 from console.exits import UsageError
-from console.listing import Wanted
+from console.listing import Wanted, rows_of
+from console.screen import screen
 from console.view import grid, seconds_left
 from domain.contracts import DocumentStatus, ProgressDetail
+from settings import Settings
+from tests import pdfs
+from tests.cluster import Cluster
 from tests.operating.terminal import lines_of, run_in_terminal
 from tests.operating.worker import RunningWorker, running_worker
 from tests.tool import Tool
 from tests.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_rejects_page
 from tests.vendor.standin import StandIn
+
+BLUE, GREEN = "\x1b[34m", "\x1b[32m"
 
 
 @pytest.fixture
@@ -33,16 +42,19 @@ def test_watch_in_terminals_and_in_a_pipe(
         assert client.run("process", mixed, "--detach", "--force", "--job-id", job).code == 0
         recorded = run_in_terminal(client, columns, "watch", job)
         drawn = lines_of(recorded)
-        before_the_report = drawn[
-            : next(i for i, line in enumerate(drawn) if "12 pages in" in line)
-        ]
-        assert "\x1b[" in recorded, "colours and cursor movements"
-        live = [line for line in before_the_report if not line.startswith(("page", " "))]
-        assert any("█" in line and "/12 pages" in line for line in live)
-        assert any(line.startswith("■■■■") for line in live), "a cell a page"
-        assert any("s left" in line for line in live)
-        assert any("openai:gpt-6.1-sol" in line and "rests" in line for line in joined(live))
-        too_wide = [line for line in live if len(line) > columns]
+        assert any("█" in line and "/12 pages" in line for line in drawn)
+        assert any(line.startswith("■■■■") for line in drawn), "a cell a page"
+        assert BLUE + "■" in recorded, "pages with MuPDF's text"
+        assert GREEN + "■" in recorded, "pages that a model read"
+        assert any("s left" in line for line in drawn)
+        assert any("openai:gpt-6.1-sol" in line and "rests" in line for line in joined(drawn))
+        report = drawn[drawn.index(next(line for line in drawn if line.startswith("page "))) :]
+        names = "page class source read by chars why" if columns == 80 else "page source why"
+        assert report[0].split() == names.split()
+        assert [line.split()[0] for line in report[1:13]] == [str(n) for n in range(1, 13)]
+        assert "12 pages in" in report[13]
+        # Only the path is left to the terminal to wrap, so that it can be copied.
+        too_wide = [line for line in drawn if len(line) > columns and "text: " not in line]
         assert not too_wide, too_wide
     assert client.run("process", mixed, "--detach", "--force", "--job-id", "pipe").code == 0
     piped = client.run("watch", "pipe")
@@ -82,6 +94,42 @@ def test_text_comes_in_order_and_is_the_result(
     assert client.run("watch", "text", "--text", "--json").code == 2
 
 
+def test_a_reader_who_leaves_ends_the_command_and_not_the_job(
+    worker: RunningWorker, vendor: StandIn, mixed: Path, one_page: Path, tmp_path: Path
+) -> None:
+    client = worker.client(tmp_path / "client")
+    vendor.behave(vendor_answers_late(0.2))
+    vendor.behave(vendor_answers_late(20), marker="page 12 of")
+    assert client.run("process", mixed, "--detach", "--job-id", "left").code == 0
+    watching = client.start("watch", "left", "--text")
+    assert watching.stdout is not None
+    assert watching.stdout.readline() == "=== Page 1 ===\n"
+    assert leave(watching) == (141, "")
+    interrupted = client.start("watch", "left")
+    assert interrupted.stderr is not None
+    assert "dispatch: " in interrupted.stderr.readline()
+    interrupted.send_signal(signal.SIGINT)
+    assert interrupted.wait(30) == 130
+    assert client.run("status", "left", "--json").json["status"] == "running"
+    code, said = leave(client.start("process", one_page, "--json", "--job-id", "alone"))
+    assert code == 141
+    assert "Quire failed" not in said
+    assert "Traceback" not in said
+    assert client.run("result", "alone", "--json").code == 0
+    for command in (("list",), ("list", "--json"), ("result", "alone"), ("--help",)):
+        assert leave(client.start(*command)) == (141, ""), command
+    assert client.run("watch", "left", "--json").sources() == {"mupdf": 4, "ai": 8}
+
+
+def leave(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Close the reading end of a command's output; its exit code, and what it said."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    said = process.stderr.read()
+    return process.wait(60), said
+
+
 def test_list_filters_and_shows_what_it_cost(
     worker: RunningWorker, vendor: StandIn, mixed: Path, one_page: Path, tmp_path: Path
 ) -> None:
@@ -110,17 +158,61 @@ def test_list_filters_and_shows_what_it_cost(
     detail = client.run("status", "fell-back", "--json").json["progress_detail"]
     assert detail["input_tokens"] == meta["input_tokens"]
     assert detail["cost_usd"] == pytest.approx(meta["cost_usd"], abs=1e-5)
+    vendor.reset()
+    assert "has no page 99" in client.run("retry", "plain", "--user", "bob", "--pages", "99").err
+    assert client.run("retry", "fell-back", "--user", "ada", "--json").code == 0
+    (row,) = client.run("list", "--json", "--user", "ada").json["documents"]
+    assert row["fallback_pages"] == 0, "the latest run speaks for the job"
+    assert jobs("--fallback") == set()
+
+
+async def test_a_long_document_is_one_row_with_its_own_start(
+    tool: Tool, vendor: StandIn, tmp_path: Path
+) -> None:
+    long = pdfs.mixed_pdf(tmp_path / "long.pdf", 2, 30)
+    vendor.behave(vendor_answers_late(0.1))
+    # A suggestion to continue as new that comes soon makes short documents behave like long ones.
+    with Cluster(
+        tmp_path / "cluster", {"limit.historyCount.suggestContinueAsNew": "70"}
+    ) as cluster:
+        cluster.start_worker(tool)
+        tool = tool.also(TEMPORAL_ADDRESS=cluster.address)
+        ran = tool.process(long, "--job-id", "long")
+        assert ran.code == 0, ran.err
+        client = await connect(Settings(), cluster.address)
+        runs = [run async for run in client.list_workflows("WorkflowType = 'DocumentWorkflow'")]
+        assert len(runs) > 1, "it was continued"
+        (row,) = tool.run("list", "--json").json["documents"]
+        begun, continued = min(r.start_time for r in runs), max(r.start_time for r in runs)
+        assert row["status"] == "completed"
+        assert row["cost_usd"] == pytest.approx(ran.json["metadata"]["cost_usd"])
+        assert abs(datetime.fromisoformat(row["started_at"]) - begun) < (continued - begun) / 2
+        # Between the document's start and that of its last run.
+        middle = begun + (continued - begun) * 3 / 4
+        wanted = Wanted(since_s=3600)
+        for moment, found in ((middle, 0), (begun - timedelta(seconds=1), 1)):
+            now = moment + timedelta(hours=1)
+            listed = client.list_workflows(wanted.query(now))
+            assert len(await rows_of(client, listed, wanted, now)) == found
 
 
 def test_query_of_age_names_the_moment() -> None:
     now = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
-    assert "StartTime >= '2026-05-04T01:02:01.000000Z'" in Wanted(since_s=7200).query(now)
+    query = Wanted(since_s=7200).query(now)
+    assert "StartTime >= '2026-05-04T01:02:01.000000Z'" in query
+    assert "ExecutionStatus != 'ContinuedAsNew'" in query
 
 
 @pytest.mark.parametrize("wanted", [Wanted(status="odd"), Wanted(user="o'hara")])
 def test_what_cannot_be_searched_for_is_refused(wanted: Wanted) -> None:
     with pytest.raises(UsageError):
         wanted.query(datetime.now(UTC))
+
+
+def test_brackets_and_colons_are_words(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "pip install 'quire[ocr]' [/red] :smile:"
+    screen().print(words)
+    assert capsys.readouterr().out == words + "\n"
 
 
 def test_long_documents_share_cells_and_show_the_worst() -> None:

@@ -95,8 +95,20 @@ def test_wrong_usage(lone_tool: Tool, one_page: Path, arguments: tuple[str, ...]
     refused(ran, 2, "UNKNOWN", "USAGE")
 
 
+def test_folder_for_the_result_is_a_file(lone_tool: Tool, one_page: Path) -> None:
+    ran = lone_tool.process(one_page, "--out", one_page / "below")
+    refused(ran, 2, "UNKNOWN", "USAGE")
+    assert not lone_tool.state.exists(), "nothing was begun"
+
+
+def test_unusable_state_folder(lone_tool: Tool, one_page: Path) -> None:
+    ran = lone_tool.process(one_page, STATE_DIR=str(one_page))
+    refused(ran, 1, "IO_ERROR", "STORAGE")
+    assert str(one_page) in ran.err
+
+
 def test_unknown_job(lone_tool: Tool) -> None:
-    for command in ("status", "result", "watch"):
+    for command in ("status", "result", "watch", "retry", "cancel"):
         refused(lone_tool.run(command, "no-such-job", "--json"), 4, "EXPIRED", "NO_SUCH_JOB")
 
 

@@ -1,40 +1,17 @@
 """One document, whatever way it comes and wherever its result goes."""
 
-import functools
-import http.server
 import json
 import os
-import threading
 import time
 import urllib.request
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-
-import pytest
 
 from tests import pdfs
 from tests.s3 import BUCKET, S3Server
 from tests.tool import Tool
 from tests.vendor.behaviours import vendor_answers_late
 from tests.vendor.standin import StandIn
-
-
-@pytest.fixture
-def web(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """A plain web server and the folder it serves."""
-    folder = tmp_path / "web"
-    folder.mkdir()
-    quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": _silent})
-    handler = functools.partial(quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", folder
-    server.shutdown()
-
-
-def _silent(*_: object) -> None:
-    pass
 
 
 def test_path_bucket_and_url_give_the_same_text(
