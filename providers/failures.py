@@ -8,6 +8,7 @@ from json import JSONDecodeError
 from typing import Any
 
 from domain.errors import AttemptFailed, FailureKind
+from domain.spending import NOTHING, Paid
 from providers.failure_table import BY_CODE, BY_STATUS, BY_WORDS, TABLE
 
 LONGEST_RETRY_AFTER_S = 3600.0
@@ -20,15 +21,23 @@ _SECRETS = re.compile(
 )
 
 
-def attempt_failed(error: Exception, who: str, secrets: Iterable[str] = ()) -> AttemptFailed:
+def attempt_failed(
+    error: Exception,
+    who: str,
+    secrets: Iterable[str] = (),
+    wasted: Paid = NOTHING,
+) -> AttemptFailed:
     """Turn whatever a call raised into the one error the rest of Quire knows."""
     if isinstance(error, AttemptFailed):
-        return AttemptFailed(error.kind, f"{who}: {error.info.message}")
+        return AttemptFailed(error.kind, f"{who}: {error.info.message}", wasted=wasted)
     kind = classify(error)
     response = getattr(error, "response", None)
     headers: Mapping[str, str] = getattr(response, "headers", {})
     return AttemptFailed(
-        kind, _line(error, kind, who, secrets), retry_after_s=retry_after(headers, time.time())
+        kind,
+        _line(error, kind, who, secrets),
+        retry_after_s=retry_after(headers, time.time()),
+        wasted=wasted,
     )
 
 
