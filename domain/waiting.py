@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from domain.carrying import CarriedPage
 from domain.contracts import AttemptNote, Classification, PageError, PageRecord
 from domain.selection import PageView
+from domain.spending import NOTHING, Paid
 
 
 @dataclass
@@ -23,6 +24,10 @@ class Page:
     take: int = 0
     # A good reading that stands if the page cannot be read again.
     earlier: PageRecord | None = None
+    # What this run paid: for the reading, for what did not count, for an earlier reading.
+    paid: Paid = NOTHING
+    wasted: Paid = NOTHING
+    paid_before: Paid = NOTHING
 
     @classmethod
     def from_carried(cls, carried: CarriedPage, classification: Classification) -> "Page":
@@ -37,6 +42,8 @@ class Page:
             error=carried.error,
             take=carried.take,
             earlier=carried.earlier,
+            wasted=carried.wasted,
+            paid_before=carried.paid_before,
         )
 
     def carried(self) -> CarriedPage:
@@ -50,6 +57,8 @@ class Page:
             error=self.error,
             take=self.take,
             earlier=self.earlier,
+            wasted=self.wasted,
+            paid_before=self.paid_before,
         )
 
     def view(self) -> PageView:

@@ -156,7 +156,7 @@ class Scheduler:
             page = pages.pages[number]
             if isinstance(end, AttemptReceipt):
                 pages.succeeded(number, end)
-                self._progress.spent.add(end.paid)
+                self._progress.spent.add(end.paid, end.wasted)
                 self._teller.attempted(page)
             else:
                 outcome = attempt_outcome(end)
@@ -164,6 +164,7 @@ class Scheduler:
                     pages.stood_aside(number, now, crowded=outcome == "crowded")
                 else:
                     pages.failed(number, outcome, now)
+                    self._progress.spent.add(outcome.wasted)
                     self._progress.erred(number)
                     self._teller.attempted(page)
                     if outcome.kind is FailureKind.TIMEOUT:
