@@ -61,6 +61,14 @@ class StoreFailsOnce(FolderStore):
         return await super().put(key, data, replace=replace)
 
 
+class StoreLosesItsReply(FolderStore):
+    """Writes, loses the reply, is asked again by its client and finds the object there."""
+
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        await super().put(key, data, replace=replace)
+        return await super().put(key, data, replace=replace)
+
+
 @pytest.fixture
 def vendor() -> Iterator[StandIn]:
     with StandIn() as vendor:
@@ -133,6 +141,14 @@ async def test_two_that_buy_the_same_answer_both_say_so(
     else:
         assert tokens(*receipts) == vendor.billed()
         assert beaten.reused
+
+
+async def test_answer_that_only_seems_to_be_another_is_paid_for_once(
+    vendor: StandIn, tmp_path: Path
+) -> None:
+    receipt = await attempt(worker(await filled(StoreLosesItsReply(tmp_path)), vendor), "run")
+    assert tokens(receipt) == vendor.billed()
+    assert (receipt.stored, receipt.reused, receipt.wasted) == (False, False, NOTHING)
 
 
 async def test_answer_that_waited_for_the_store_was_paid_for_once(
