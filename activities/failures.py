@@ -23,6 +23,7 @@ def attempt_failed(error: AttemptFailed, milliseconds: int) -> ApplicationError:
         message=error.info.message,
         milliseconds=milliseconds,
         retry_after_s=error.retry_after_s,
+        wasted=error.wasted,
     )
     return ApplicationError(
         error.info.message,

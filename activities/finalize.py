@@ -24,12 +24,11 @@ from domain.contracts import (
     PageSurvey,
     StoredAnswer,
     StoredResult,
-    Usage,
 )
 from domain.keys import answer_key, chunk_of, finished_key, text_key
 from domain.merge import merge_pages
 from domain.records import tell_attempts
-from domain.summary import summarize
+from domain.summary import price_page, summarize
 from storage.protocol import Store
 
 
@@ -107,6 +106,7 @@ class FinalizeDocument:
         key = _answer_key(request, record)
         answer = await self._answer(key)
         text = answer.text if answer else survey.text
+        usage, cost_usd = price_page(record, answer)
         result = PageResult(
             page=record.page,
             classification=survey.classification,
@@ -119,8 +119,9 @@ class FinalizeDocument:
             error=record.error,
             answer=key,
             take=record.take,
-            usage=answer.usage if answer else Usage(),
-            cost_usd=answer.cost_usd if answer else None,
+            usage=usage,
+            cost_usd=cost_usd,
+            reused=record.reused,
         )
         return result, text
 

@@ -13,7 +13,7 @@ from domain.errors import AttemptFailed
 from domain.measures import Measure
 from domain.page import PageAnswer
 from domain.records import OK
-from domain.spending import Paid
+from domain.spending import NOTHING, Paid
 
 
 class CallMeter:
@@ -32,6 +32,8 @@ class CallMeter:
             yield call
         except AttemptFailed as error:
             call.outcome = error.kind.value
+            if error.wasted != NOTHING:
+                _bill(route, error.wasted)
             raise
         finally:
             self._move(route, -1)
@@ -55,13 +57,17 @@ class Call:
     def answered(self, route: str, answer: PageAnswer) -> None:
         self.outcome = OK
         usage = answer.usage
-        paid = Paid.of(usage.input_tokens, usage.output_tokens, answer.cost_usd)
-        _count(measures.TOKENS, paid.input_tokens, route=route, direction="input")
-        _count(measures.TOKENS, paid.output_tokens, route=route, direction="output")
-        if paid.microdollars is None:
-            _count(measures.UNPRICED, 1, route=route)
-        else:
-            _count(measures.COST, paid.microdollars, route=route)
+        _bill(route, Paid.of(usage.input_tokens, usage.output_tokens, answer.cost_usd))
+
+
+def _bill(route: str, paid: Paid) -> None:
+    """What the vendor bills for a call, whether its answer counts or not."""
+    _count(measures.TOKENS, paid.input_tokens, route=route, direction="input")
+    _count(measures.TOKENS, paid.output_tokens, route=route, direction="output")
+    if paid.microdollars is None:
+        _count(measures.UNPRICED, 1, route=route)
+    else:
+        _count(measures.COST, paid.microdollars, route=route)
 
 
 def reused(route: str) -> None:

@@ -21,7 +21,7 @@ from domain.keys import brief_key
 from domain.page import PageAnswer, PageQuestion
 from domain.prompt import user_prompt
 from domain.routes import MOMENT_S
-from domain.spending import Paid
+from domain.spending import NOTHING, Paid
 from providers.protocol import Provider
 from storage.protocol import Store
 
@@ -65,14 +65,17 @@ class RecognizePage:
                     brief=await self._brief(request.brief),
                     request=request,
                 )
-                stored = await self._store.get(attempt.key)
+                stored = await self._stored(attempt)
                 if stored is not None:
-                    answer = StoredAnswer.model_validate_json(stored)
                     reused(attempt.route)
                     _log(attempt, "page_reused")
-                    return _receipt(answer, stored=True)
+                    return _receipt(attempt, stored, found=True)
                 unsaved = self._unsaved.get(attempt.key)
                 return await self._save(attempt, unsaved or await self._read(attempt))
+
+    async def _stored(self, attempt: Attempting) -> StoredAnswer | None:
+        data = await self._store.get(attempt.key)
+        return None if data is None else StoredAnswer.model_validate_json(data)
 
     async def _read(self, attempt: Attempting) -> StoredAnswer:
         """Ask for the page, and tell the gate, the log and the scheduler when that fails."""
@@ -114,6 +117,7 @@ class RecognizePage:
             usage=answer.usage,
             cost_usd=answer.cost_usd,
             request_id=answer.request_id,
+            bought_by=attempt.run_id,
         )
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
         return record
@@ -130,9 +134,13 @@ class RecognizePage:
         while len(self._unsaved) > UNSAVED_KEPT:
             self._unsaved.popitem(last=False)
         with self._tracing.step("store", attempt.request.page):
-            await self._store.put(key, record.model_dump_json().encode(), replace=False)
+            first = await self._store.put(key, record.model_dump_json().encode(), replace=False)
+        kept = None if first else await self._stored(attempt)
         self._unsaved.pop(key, None)
-        return _receipt(record)
+        if kept is None or kept == record:
+            return _receipt(attempt, record)
+        # Beaten to it, by another job or by another try of this attempt: paid for all the same.
+        return _receipt(attempt, kept, wasted=_paid(attempt, record))
 
     async def _ask(self, attempt: Attempting, question: PageQuestion) -> PageAnswer:
         try:
@@ -188,14 +196,29 @@ def _patience_s(request: AttemptRequest) -> float | None:
     return max(0.0, MOMENT_S - waited_s()) if request.hurried else None
 
 
-def _receipt(answer: StoredAnswer, *, stored: bool = False) -> AttemptReceipt:
-    usage = answer.usage
+def _receipt(
+    attempt: Attempting,
+    answer: StoredAnswer,
+    *,
+    found: bool = False,
+    wasted: Paid = NOTHING,
+) -> AttemptReceipt:
     return AttemptReceipt(
         milliseconds=answer.milliseconds,
         chars=len(answer.text),
-        stored=stored,
-        paid=Paid.of(usage.input_tokens, usage.output_tokens, answer.cost_usd),
+        stored=found,
+        reused=answer.bought_by != attempt.run_id,
+        paid=_paid(attempt, answer),
+        wasted=wasted,
     )
+
+
+def _paid(attempt: Attempting, answer: StoredAnswer) -> Paid:
+    """What the attempt's run paid: after a crash it finds in the store what it has bought itself,
+    and the receipt of that was lost."""
+    if answer.bought_by != attempt.run_id:
+        return NOTHING
+    return Paid.of(answer.usage.input_tokens, answer.usage.output_tokens, answer.cost_usd)
 
 
 def _log(attempt: Attempting, event: str, **facts: object) -> None:

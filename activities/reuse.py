@@ -18,6 +18,7 @@ from domain.contracts import (
     StoredResult,
 )
 from domain.keys import finished_key, text_key
+from domain.summary import free_of_charge
 from storage.protocol import Store
 
 
@@ -52,6 +53,7 @@ class ReuseResult:
 def _as_own(
     report: DocumentReport, request: ReuseRequest, local_path: str | None, url: str | None
 ) -> DocumentReport:
+    report = free_of_charge(report)
     meta = {"result_local_path": local_path, "result_s3_url": url}
     return report.model_copy(
         update={

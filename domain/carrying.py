@@ -15,6 +15,7 @@ from domain.contracts import (
     Wire,
 )
 from domain.plan import DocumentPlan
+from domain.spending import NOTHING, Paid
 
 
 class CarriedPage(Lean):
@@ -30,6 +31,8 @@ class CarriedPage(Lean):
     take: int = 0
     past: int = 0
     earlier: PageRecord | None = None
+    wasted: Paid = NOTHING
+    paid_before: Paid = NOTHING
 
 
 class CarriedDispatch(Lean):

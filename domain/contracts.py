@@ -18,7 +18,7 @@ from pydantic import (
 
 from domain.errors import Code, ErrorType, FailureKind
 from domain.pages import parse_pages
-from domain.spending import Paid
+from domain.spending import NOTHING, Paid
 
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
@@ -168,6 +168,8 @@ class StoredAnswer(Wire):
     usage: Usage
     cost_usd: float | None = None
     request_id: str | None = None
+    # The run of a workflow that paid for it: for every other one it is free.
+    bought_by: str = ""
 
 
 class RetryRequest(Wire):
@@ -276,8 +278,13 @@ class AttemptReceipt(Lean):
 
     milliseconds: int
     chars: int
+    # It was in the store when this attempt began: nobody was called.
     stored: bool = False
-    paid: Paid = Paid()
+    # Another run bought it.
+    reused: bool = False
+    # What this run paid for it; and for answers that are not the one in the store.
+    paid: Paid = NOTHING
+    wasted: Paid = NOTHING
 
 
 class AttemptFailure(Lean):
@@ -287,6 +294,8 @@ class AttemptFailure(Lean):
     message: str
     milliseconds: int = 0
     retry_after_s: float | None = None
+    # What the vendor bills for it all the same.
+    wasted: Paid = NOTHING
 
 
 class Attempt(Wire):
@@ -324,6 +333,9 @@ class PageRecord(Lean):
     take: int = 0
     # Where the answer is, for a page taken over from an earlier run with other options.
     answer: str | None = None
+    # Another run bought the answer; and what this one paid besides the answer.
+    reused: bool = False
+    wasted: Paid = NOTHING
 
     @property
     def read_by(self) -> int | None:
@@ -342,8 +354,11 @@ class PageResult(Wire):
     provider: str | None = None
     model: str | None = None
     attempts: tuple[Attempt, ...] = ()
+    # What this run paid for the page, answers that did not count included; None: price unknown.
     usage: Usage = Usage()
-    cost_usd: float | None = None
+    cost_usd: float | None = 0.0
+    # Its text was in the store, bought by another run.
+    reused: bool = False
     chars: int = 0
     error: PageError | None = None
     # The key of the answer in the store, and how often a person had the page read anew.
@@ -371,6 +386,7 @@ class ResultMetadata(Wire):
     result_text_len: int
     result_local_path: str | None = None
     result_s3_url: str | None = None
+    # What this run paid: the sums over the pages.
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = 0.0
@@ -394,8 +410,8 @@ class DocumentResult(Wire):
     # Results of a job are numbered; a retry makes a new one and keeps the older.
     version: int = 1
     changed_pages: tuple[int, ...] = ()
-    # Taken from an earlier run on the same bytes with the same options; what it says of calls
-    # and costs is that run's.
+    # Taken from an earlier run on the same bytes with the same options; what it says of attempts
+    # is that run's, what it says of cost is this one's: nothing.
     cached: bool = False
     metadata: ResultMetadata
 

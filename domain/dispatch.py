@@ -21,7 +21,7 @@ from domain.contracts import (
     PageRecord,
     Source,
 )
-from domain.errors import MEANING, Code, FailureKind
+from domain.errors import MEANING, FailureKind
 from domain.health import BegunAt, Health
 from domain.records import OK
 from domain.routes import Route
@@ -32,6 +32,7 @@ from domain.selection import (
     Selection,
     Snapshot,
 )
+from domain.spending import NOTHING
 from domain.waiting import Page
 
 # A selection looks at the pages that could start now and a few more; the rest can wait unseen.
@@ -222,7 +223,9 @@ class Dispatch:
         page = self.pages[number]
         page.attempts.append(AttemptNote(flight.route, OK, receipt.milliseconds))
         page.error = None
-        self._end(number, Source.OCR if route.provider == LOCAL_PROVIDER else Source.AI)
+        page.paid, page.wasted = receipt.paid, page.wasted.plus(receipt.wasted)
+        source = Source.OCR if route.provider == LOCAL_PROVIDER else Source.AI
+        self._end(number, source, reused=receipt.reused)
 
     def failed(self, number: int, failure: AttemptFailure, now: float) -> None:
         """The attempt failed: bar what the page must not try again, count what counts."""
@@ -234,6 +237,7 @@ class Dispatch:
         page.error = PageError(
             error=failure.message, code=meaning.code, error_type=meaning.error_type
         )
+        page.wasted = page.wasted.plus(failure.wasted)
         self.disturbed = True
         page.bar(
             self._hit_by(flight.route, failure.kind), for_good=meaning.error_type == "terminal"
@@ -264,6 +268,7 @@ class Dispatch:
         """
         number, good = record.page, record.read_by is not None
         self.records.pop(number, None)
+        before = self.pages.get(number)
         self.pages[number] = Page(
             page=number,
             classification=classification,
@@ -271,6 +276,8 @@ class Dispatch:
             past=len(record.attempts),
             take=record.take + 1 if good else record.take,
             earlier=record if good else None,
+            wasted=record.wasted,
+            paid_before=before.paid if before else NOTHING,
         )
         self.health.allow_probes(now)
         insort(self.waiting, number)
@@ -287,39 +294,22 @@ class Dispatch:
         self.waiting.clear()
         self.flights.clear()
 
-    def _end(self, number: int, source: Source) -> None:
+    def _end(self, number: int, source: Source, *, reused: bool = False) -> None:
         page = self.pages[number]
         error = page.error
         if source.degraded and page.earlier is not None:
-            self.records[number] = page.earlier
+            self.records[number] = page.earlier.model_copy(update={"wasted": page.wasted})
             return
         if source is Source.MUPDF_FALLBACK and error is None:
-            error = self._why_none()
+            error = self.health.why_no_route()
         self.records[number] = PageRecord(
             page=number,
             source=source,
             attempts=tuple(page.attempts),
             error=error if source.degraded else None,
             take=page.take,
-        )
-
-    def _why_none(self) -> PageError:
-        """Why a page that was never tried has no model: what keeps its routes away."""
-        if not self.routes:
-            return PageError(
-                error="No model is configured that could read this page.",
-                code=Code.GW_4XX,
-                error_type="terminal",
-            )
-        reasons = self.health.reasons()
-        meanings = [MEANING[FailureKind(reason)] for reason in reasons]
-        healing = [meaning for meaning in meanings if meaning.error_type == "retryable"]
-        first = (healing or meanings or [MEANING[FailureKind.SERVER]])[0]
-        return PageError(
-            error=f"Every route that could read this page rests after failures "
-            f"({', '.join(reasons) or 'none is left'}).",
-            code=first.code,
-            error_type=first.error_type,
+            reused=reused,
+            wasted=page.wasted.plus(page.paid_before),
         )
 
     def _hit_by(self, index: int, kind: FailureKind) -> list[int]:

@@ -16,6 +16,8 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from domain.spending import NOTHING, Paid
+
 
 class Code(StrEnum):
     """The public error codes."""
@@ -242,19 +244,30 @@ MEANING: dict[FailureKind, Meaning] = {
 
 
 class AttemptFailed(QuireError):
-    """One attempt at a page failed; `kind` says what that means."""
+    """One attempt at a page failed; `kind` says what that means.
+
+    `wasted` is what the vendor billed for it all the same.
+    """
 
     def __init__(
-        self, kind: FailureKind, message: str, *, retry_after_s: float | None = None
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        wasted: Paid = NOTHING,
     ) -> None:
         meaning = MEANING[kind]
         super().__init__(meaning.code, kind.value, message, meaning.remedy, meaning.error_type)
         self.kind = kind
         self.retry_after_s = retry_after_s
+        self.wasted = wasted
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_revive_attempt, (self.kind, self.info.message, self.retry_after_s))
+        return (_revive_attempt, (self.kind, self.info.message, self.retry_after_s, self.wasted))
 
 
-def _revive_attempt(kind: FailureKind, message: str, retry_after_s: float | None) -> AttemptFailed:
-    return AttemptFailed(kind, message, retry_after_s=retry_after_s)
+def _revive_attempt(
+    kind: FailureKind, message: str, retry_after_s: float | None, wasted: Paid
+) -> AttemptFailed:
+    return AttemptFailed(kind, message, retry_after_s=retry_after_s, wasted=wasted)

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from domain import breaker as breakers
 from domain.breaker import Breaker, BreakerPolicy, BreakerState
 from domain.budget import timeout_counts
-from domain.contracts import AttemptFailure
-from domain.errors import MEANING, FailureKind
+from domain.contracts import AttemptFailure, PageError
+from domain.errors import MEANING, Code, FailureKind
 from domain.routes import Route
 
 # Failures that say nothing of the vendor: they happened on our side.
@@ -39,6 +39,25 @@ class Health:
     def reasons(self) -> list[str]:
         """Why breakers are not closed, each reason once."""
         return sorted({breaker.reason for breaker in self.breakers.values() if breaker.reason})
+
+    def why_no_route(self) -> PageError:
+        """Why a page that was never tried has no model: what keeps its routes away."""
+        if not self.breakers:
+            return PageError(
+                error="No model is configured that could read this page.",
+                code=Code.GW_4XX,
+                error_type="terminal",
+            )
+        reasons = self.reasons()
+        meanings = [MEANING[FailureKind(reason)] for reason in reasons]
+        healing = [meaning for meaning in meanings if meaning.error_type == "retryable"]
+        first = (healing or meanings or [MEANING[FailureKind.SERVER]])[0]
+        return PageError(
+            error=f"Every route that could read this page rests after failures "
+            f"({', '.join(reasons) or 'none is left'}).",
+            code=first.code,
+            error_type=first.error_type,
+        )
 
     def allow_probes(self, now: float) -> None:
         """A person knows more than a cooldown: every open breaker may be probed now."""

@@ -88,6 +88,7 @@ def _routes(pages: Iterable[PageResult]) -> tuple[str, ...]:
 
 
 def _record(page: PageResult, routes: tuple[str, ...]) -> PageRecord:
+    """The page for a new run, which pays only for what it buys itself."""
     return PageRecord(
         page=page.page,
         source=page.source,
@@ -95,6 +96,7 @@ def _record(page: PageResult, routes: tuple[str, ...]) -> PageRecord:
         error=page.error,
         take=page.take,
         answer=page.answer,
+        reused=page.answer is not None,
     )
 
 

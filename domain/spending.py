@@ -1,4 +1,8 @@
-"""What reading a document has taken so far."""
+"""What reading a document has taken so far.
+
+One rule for every place that tells of cost: it is what this run of the job has paid, whether or
+not the answer was good. What another run bought costs nothing here.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +19,22 @@ class Paid(NamedTuple):
     def of(cls, input_tokens: int, output_tokens: int, cost_usd: float | None) -> "Paid":
         return cls(input_tokens, output_tokens, None if cost_usd is None else _micro(cost_usd))
 
+    def plus(self, other: "Paid") -> "Paid":
+        """Both together; with an unknown price among them, that of both is unknown."""
+        known = self.microdollars is not None and other.microdollars is not None
+        return Paid(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            (self.microdollars or 0) + (other.microdollars or 0) if known else None,
+        )
+
+    @property
+    def dollars(self) -> float | None:
+        return None if self.microdollars is None else self.microdollars / 1e6
+
+
+NOTHING = Paid()
+
 
 @dataclass
 class Spending:
@@ -25,11 +45,16 @@ class Spending:
     microdollars: int = 0
     unpriced: int = 0
 
-    def add(self, paid: Paid) -> None:
-        self.input_tokens += paid.input_tokens
-        self.output_tokens += paid.output_tokens
-        self.microdollars += paid.microdollars or 0
-        self.unpriced += paid.microdollars is None
+    def add(self, *payments: Paid) -> None:
+        for paid in payments:
+            self.input_tokens += paid.input_tokens
+            self.output_tokens += paid.output_tokens
+            self.microdollars += paid.microdollars or 0
+            self.unpriced += paid.microdollars is None
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
 
     @property
     def dollars(self) -> float | None:
@@ -40,7 +65,7 @@ class Spending:
         dollars = f"${self.microdollars / 1e6:.4f}"
         if self.unpriced:
             dollars = f"at least {dollars}" if self.microdollars else "price unknown"
-        return f"{dollars} for {self.input_tokens + self.output_tokens:,} tokens"
+        return f"{dollars} for {self.tokens:,} tokens"
 
 
 def _micro(dollars: float) -> int:

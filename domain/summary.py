@@ -4,11 +4,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from domain.contracts import (
+    DocumentReport,
     DocumentResult,
     FinalizeRequest,
+    PageRecord,
     PageResult,
     ResultMetadata,
     Source,
+    StoredAnswer,
+    Usage,
 )
 
 
@@ -23,7 +27,7 @@ def summarize(
     """Counts come from the pages themselves: there is no second truth to disagree with."""
     sources = Counter(page.source for page in pages)
     degraded = sum(count for source, count in sources.items() if source.degraded)
-    costs = [page.cost_usd for page in pages if page.source is Source.AI]
+    costs = [page.cost_usd for page in pages]
     return DocumentResult(
         job_id=request.job_id,
         message=_message(request, degraded, len(pages)),
@@ -57,6 +61,35 @@ def summarize(
             cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
             warnings=request.warnings,
         ),
+    )
+
+
+def price_page(record: PageRecord, answer: StoredAnswer | None) -> tuple[Usage, float | None]:
+    """What this run paid for a page: for its answer unless another run bought it, and for
+    answers that did not count."""
+    wasted = record.wasted
+    bought = answer if answer is not None and not record.reused else None
+    usage = bought.usage if bought else Usage()
+    costs = (bought.cost_usd if bought else 0.0, wasted.dollars)
+    return (
+        Usage(
+            input_tokens=usage.input_tokens + wasted.input_tokens,
+            output_tokens=usage.output_tokens + wasted.output_tokens,
+        ),
+        None if None in costs else sum(cost or 0.0 for cost in costs),
+    )
+
+
+def free_of_charge(report: DocumentReport) -> DocumentReport:
+    """The same result for a run that found it whole, and paid nothing."""
+    nothing = {"usage": Usage(), "cost_usd": 0.0}
+    pages = tuple(
+        page.model_copy(update={**nothing, "reused": page.answer is not None})
+        for page in report.pages
+    )
+    meta = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+    return report.model_copy(
+        update={"pages": pages, "metadata": report.metadata.model_copy(update=meta)}
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from domain.carrying import CarriedPage
 from domain.contracts import AttemptNote, Classification, PageError, PageRecord
 from domain.selection import PageView
+from domain.spending import NOTHING, Paid
 
 
 @dataclass
@@ -25,6 +26,10 @@ class Page:
     past: int = 0
     # A good reading that stands if the page cannot be read again.
     earlier: PageRecord | None = None
+    # What this run paid: for the reading, for what did not count, for an earlier reading.
+    paid: Paid = NOTHING
+    wasted: Paid = NOTHING
+    paid_before: Paid = NOTHING
 
     @classmethod
     def from_carried(cls, carried: CarriedPage, classification: Classification) -> "Page":
@@ -40,6 +45,8 @@ class Page:
             take=carried.take,
             past=carried.past,
             earlier=carried.earlier,
+            wasted=carried.wasted,
+            paid_before=carried.paid_before,
         )
 
     def carried(self) -> CarriedPage:
@@ -54,6 +61,8 @@ class Page:
             take=self.take,
             past=self.past,
             earlier=self.earlier,
+            wasted=self.wasted,
+            paid_before=self.paid_before,
         )
 
     def view(self) -> PageView:

@@ -4,8 +4,8 @@ import base64
 from typing import Any
 
 from domain.page import PageQuestion
-from providers.judge import Reply, require_object
-from providers.pricing import Tokens
+from providers.judge import Reply, why_hollow
+from providers.pricing import Tokens, whole
 from providers.vendor import CONNECT_TIMEOUT_S, OUTPUT_CAP, Heard, VendorProvider
 
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -46,10 +46,12 @@ class AnthropicProvider(VendorProvider):
             messages=[{"role": "user", "content": _content(question)}],
             timeout=Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s)),
         )
-        blocks = require_object(message, "content")
+        hollow = why_hollow(message, "content")
         return Heard(
-            reply=_reply(blocks, message.stop_reason),
-            tokens=_tokens(message.usage),
+            reply=Reply("", hollow=hollow)
+            if hollow
+            else _reply(message.content, message.stop_reason),
+            tokens=_tokens(getattr(message, "usage", None)),
             request_id=getattr(message, "_request_id", None),
         )
 
@@ -79,12 +81,12 @@ def _reply(blocks: list[Any], stop: str | None) -> Reply:
 
 
 def _tokens(usage: Any) -> Tokens:
-    cache_read = getattr(usage, "cache_read_input_tokens", None) or 0
-    cache_written = getattr(usage, "cache_creation_input_tokens", None) or 0
+    cache_read = whole(getattr(usage, "cache_read_input_tokens", None))
+    cache_written = whole(getattr(usage, "cache_creation_input_tokens", None))
     return Tokens(
         # Anthropic's `input_tokens` leaves out what went through its cache.
-        read=(getattr(usage, "input_tokens", None) or 0) + cache_read + cache_written,
-        written=getattr(usage, "output_tokens", None) or 0,
+        read=whole(getattr(usage, "input_tokens", None)) + cache_read + cache_written,
+        written=whole(getattr(usage, "output_tokens", None)),
         cache_read=cache_read,
         cache_written=cache_written,
     )

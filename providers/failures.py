@@ -8,6 +8,7 @@ from json import JSONDecodeError
 from typing import Any
 
 from domain.errors import AttemptFailed, FailureKind
+from domain.spending import NOTHING, Paid
 from providers.failure_table import BY_CODE, BY_STATUS, BY_WORDS, TABLE
 
 LONGEST_RETRY_AFTER_S = 3600.0
@@ -23,14 +24,18 @@ _SECRETS = re.compile(
 
 
 def attempt_failed(
-    error: Exception, who: str, secrets: Iterable[str] = (), asked: str = ""
+    error: Exception,
+    who: str,
+    secrets: Iterable[str] = (),
+    asked: str = "",
+    wasted: Paid = NOTHING,
 ) -> AttemptFailed:
     """Turn whatever a call raised into the one error the rest of Quire knows.
 
     Its message ends in histories and results: neither `secrets` nor what was `asked` may.
     """
     if isinstance(error, AttemptFailed):
-        return AttemptFailed(error.kind, f"{who}: {error.info.message}")
+        return AttemptFailed(error.kind, f"{who}: {error.info.message}", wasted=wasted)
     kind = classify(error)
     response = getattr(error, "response", None)
     headers: Mapping[str, str] = getattr(response, "headers", {})
@@ -38,6 +43,7 @@ def attempt_failed(
         kind,
         _line(error, kind, who, secrets, asked),
         retry_after_s=retry_after(headers, time.time()),
+        wasted=wasted,
     )
 
 

@@ -31,10 +31,14 @@ class Reply:
     truncated: bool = False
     #: More room would help: the cap that cut the answer was ours.
     capped_by_us: bool = False
+    #: A success in name only: why there is no answer in it.
+    hollow: str | None = None
 
 
 def accept(reply: Reply) -> str:
     """The page's text, or `AttemptFailed` that says why it is none."""
+    if reply.hollow is not None:
+        raise AttemptFailed(FailureKind.BAD_BODY, reply.hollow)
     if reply.refused is not None:
         raise AttemptFailed(FailureKind.CONTENT, f"The model declined: {reply.refused}.")
     text = strip_fence(reply.text)
@@ -54,16 +58,16 @@ def wants_more_room(reply: Reply) -> bool:
     return reply.capped_by_us and reply.refused is None and not loops(reply.text)
 
 
-def require_object(body: Any, field: str) -> Any:
-    """Refuse what the SDKs pass off as a success: HTML as a `str`, an error as a hollow model."""
+def why_hollow(body: Any, field: str) -> str | None:
+    """What the SDKs pass off as a success: HTML as a `str`, an error as a model full of None.
+
+    Told rather than raised: such a body may still say what it is billed for.
+    """
     if isinstance(body, str):
-        raise AttemptFailed(FailureKind.BAD_BODY, "The vendor answered 200 without JSON.")
-    value = getattr(body, field, None)
-    if not isinstance(value, list):
-        raise AttemptFailed(
-            FailureKind.BAD_BODY, f"The vendor answered 200 without {field} (an error body?)."
-        )
-    return value
+        return "The vendor answered 200 without JSON."
+    if not isinstance(getattr(body, field, None), list):
+        return f"The vendor answered 200 without {field} (an error body?)."
+    return None
 
 
 def strip_fence(text: str) -> str:

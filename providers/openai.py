@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from domain.page import PageQuestion
-from providers.judge import Reply, require_object
-from providers.pricing import Tokens
+from providers.judge import Reply, why_hollow
+from providers.pricing import Tokens, whole
 from providers.vendor import CONNECT_TIMEOUT_S, OUTPUT_CAP, Heard, VendorProvider
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -78,10 +78,10 @@ class OpenAIProvider(VendorProvider):
             body={"model": model, "messages": _messages(question), **cap},
             options={"timeout": Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))},
         )
-        choices = require_object(completion, "choices")
+        hollow = why_hollow(completion, "choices")
         return Heard(
-            reply=_reply(choices),
-            tokens=_tokens(completion.usage),
+            reply=Reply("", hollow=hollow) if hollow else _reply(completion.choices),
+            tokens=_tokens(getattr(completion, "usage", None)),
             request_id=getattr(completion, "_request_id", None),
         )
 
@@ -140,7 +140,7 @@ def _tokens(usage: Any) -> Tokens:
     """Servers of one's own may leave usage out."""
     details = getattr(usage, "prompt_tokens_details", None)
     return Tokens(
-        read=getattr(usage, "prompt_tokens", None) or 0,
-        written=getattr(usage, "completion_tokens", None) or 0,
-        cache_read=getattr(details, "cached_tokens", None) or 0,
+        read=whole(getattr(usage, "prompt_tokens", None)),
+        written=whole(getattr(usage, "completion_tokens", None)),
+        cache_read=whole(getattr(details, "cached_tokens", None)),
     )

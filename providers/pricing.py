@@ -26,6 +26,11 @@ class Tokens:
         return Usage(input_tokens=self.read, output_tokens=self.written)
 
 
+def whole(count: object) -> int:
+    """A vendor's count of tokens; what is none counts nothing, and must not fail a good page."""
+    return count if isinstance(count, int) and count > 0 else 0
+
+
 def cost_usd(
     provider: str, model: str, tokens: Tokens, base_url: str | None = None
 ) -> float | None:

@@ -2,11 +2,12 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from domain.errors import FailureKind
 from domain.page import PageAnswer, PageQuestion
+from domain.spending import NOTHING, Paid
 from providers import judge
 from providers.failures import attempt_failed
 from providers.judge import Reply
@@ -26,6 +27,13 @@ class Heard:
     reply: Reply
     tokens: Tokens
     request_id: str | None
+
+
+@dataclass
+class Tab:
+    """What the calls about one page have taken so far; it stands however they end."""
+
+    tokens: Tokens = field(default_factory=Tokens)
 
 
 class VendorProvider(ABC):
@@ -54,7 +62,7 @@ class VendorProvider(ABC):
     async def _ask(
         self, client: Any, model: str, question: PageQuestion, cap: int, timeout_s: float
     ) -> Heard:
-        """Ask once and put the answer into neutral words."""
+        """Ask once and put the answer, good or not, into neutral words."""
 
     async def warm_up(self) -> None:
         """Do the slow part of the first call now."""
@@ -69,30 +77,43 @@ class VendorProvider(ABC):
 
     async def read_page(self, model: str, question: PageQuestion, timeout_s: float) -> PageAnswer:
         """Ask for the page's text; see `Provider.read_page`."""
+        tab = Tab()
         try:
             await self.warm_up()
             async with asyncio.timeout(timeout_s):
-                heard = await self._ask_with_room(model, question, timeout_s)
+                heard = await self._ask_with_room(model, question, timeout_s, tab)
             return PageAnswer(
                 text=judge.accept(heard.reply),
-                usage=heard.tokens.usage(),
-                cost_usd=cost_usd(self._name, model, heard.tokens, self._base_url),
+                usage=tab.tokens.usage(),
+                cost_usd=cost_usd(self._name, model, tab.tokens, self._base_url),
                 request_id=heard.request_id,
             )
         except Exception as error:
             who, asked = f"{self._name}:{model}", question.user_prompt
-            failed = attempt_failed(error, who, (self._api_key,), asked)
+            wasted = self._billed(model, tab.tokens)
+            failed = attempt_failed(error, who, (self._api_key,), asked, wasted)
             # A vendor's error may quote the key, and causes travel into logs and histories;
             # only our own bugs keep theirs, for the stack trace.
             raise failed from (error if failed.kind is FailureKind.BUG else None)
 
-    async def _ask_with_room(self, model: str, question: PageQuestion, timeout_s: float) -> Heard:
+    async def _ask_with_room(
+        self, model: str, question: PageQuestion, timeout_s: float, tab: Tab
+    ) -> Heard:
         """Ask, and once more with twice the room if our own cap cut the answer off."""
         heard = await self._ask(self._client, model, question, self._output_cap, timeout_s)
-        if not judge.wants_more_room(heard.reply):
-            return heard
-        again = await self._ask(self._client, model, question, 2 * self._output_cap, timeout_s)
-        return replace(again, tokens=heard.tokens + again.tokens)
+        tab.tokens += heard.tokens
+        if judge.wants_more_room(heard.reply):
+            heard = await self._ask(self._client, model, question, 2 * self._output_cap, timeout_s)
+            tab.tokens += heard.tokens
+        return heard
+
+    def _billed(self, model: str, tokens: Tokens) -> Paid:
+        """What answers cost that did not count. No tokens, no bill: not even an unknown one."""
+        if tokens == Tokens():
+            return NOTHING
+        return Paid.of(
+            tokens.read, tokens.written, cost_usd(self._name, model, tokens, self._base_url)
+        )
 
     async def close(self) -> None:
         """Close the connections."""

@@ -35,8 +35,8 @@ class FolderStore:
         except FileNotFoundError:
             return None
 
-    async def put(self, key: str, data: bytes, *, replace: bool = True) -> None:
-        await asyncio.to_thread(self._write, key, lambda file: file.write(data), replace)
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        return await asyncio.to_thread(self._write, key, lambda file: file.write(data), replace)
 
     async def exists(self, key: str) -> bool:
         return self._path(key).exists()
@@ -93,7 +93,7 @@ class FolderStore:
     def _path(self, key: str) -> Path:
         return self.root / key
 
-    def _write(self, key: str, fill: Callable[[BinaryIO], object], replace: bool) -> None:
+    def _write(self, key: str, fill: Callable[[BinaryIO], object], replace: bool) -> bool:
         target = self._path(key)
         part = self._part(target)
         try:
@@ -101,8 +101,10 @@ class FolderStore:
                 fill(file)
                 file.flush()
                 os.fsync(file.fileno())
-            if replace or not _link(part, target):
+            linked = None if replace else _link(part, target)
+            if linked is None:
                 part.replace(target)
+            return linked is not False
         finally:
             part.unlink(missing_ok=True)
 
@@ -117,12 +119,12 @@ class FolderStore:
         raise FileNotFoundError(2, "the store's folder keeps vanishing")
 
 
-def _link(part: Path, target: Path) -> bool:
-    """Give the object its name unless it is taken; False where a file can have but one name."""
+def _link(part: Path, target: Path) -> bool | None:
+    """Give the object its name unless it is taken (False); None where a file can have but one."""
     try:
         os.link(part, target)
     except FileExistsError:
-        return True
+        return False
     except OSError:
-        return target.exists()
+        return False if target.exists() else None
     return True

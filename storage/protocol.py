@@ -22,8 +22,9 @@ class Store(Protocol):
         """The object, or None."""
         ...
 
-    async def put(self, key: str, data: bytes, *, replace: bool = True) -> None:
-        """Write the object whole or not at all; without `replace`, the first writer wins."""
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        """Write the object whole or not at all; without `replace`, the first writer wins, and
+        False says that it was another."""
         ...
 
     async def exists(self, key: str) -> bool: ...

@@ -48,10 +48,10 @@ class S3Store:
         except NoSuchObject:
             return None
 
-    async def put(self, key: str, data: bytes, *, replace: bool = True) -> None:
-        await self._run(self._put, key, data, replace)
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        return await self._run(self._put, key, data, replace)
 
-    def _put(self, key: str, body: Any, replace: bool) -> None:
+    def _put(self, key: str, body: Any, replace: bool) -> bool:
         condition: dict[str, Any] = {} if replace else {"IfNoneMatch": "*"}
         try:
             with s3_errors(self.bucket):
@@ -64,7 +64,8 @@ class S3Store:
                     **condition,
                 )
         except ObjectExists:
-            return
+            return False
+        return True
 
     async def exists(self, key: str) -> bool:
         return await self._run(self._age_s, key) is not None

@@ -2,9 +2,10 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -158,7 +159,6 @@ class DocumentWorkflow:
             tokens=tokens,
             cost_usd=meta.cost_usd,
         )
-        cost = SearchAttributeKey.for_float("QuireCostUsd")
         workflow.upsert_search_attributes(
             [
                 SearchAttributeKey.for_keyword("QuireStatus").value_set("completed"),
@@ -167,8 +167,7 @@ class DocumentWorkflow:
                     meta.mupdf_fallback_count
                 ),
                 SearchAttributeKey.for_bool("QuireTimeout").value_set(meta.timeout_occurred),
-                SearchAttributeKey.for_int("QuireTokens").value_set(tokens),
-                cost.value_unset() if meta.cost_usd is None else cost.value_set(meta.cost_usd),
+                *_bill(tokens, meta.cost_usd),
                 # Whoever started it from afar could only guess.
                 SearchAttributeKey.for_keyword("QuireEngine").value_set(self._progress.engine),
             ]
@@ -180,7 +179,11 @@ class DocumentWorkflow:
         late = self._stop.deadline_passed and not self._stop.cancelled
         self._teller.failed(info, workflow.now().timestamp(), timed_out=late)
         workflow.upsert_search_attributes(
-            [SearchAttributeKey.for_keyword("QuireStatus").value_set("failed")]
+            [
+                SearchAttributeKey.for_keyword("QuireStatus").value_set("failed"),
+                # Pages may have been paid for before a last step gave up.
+                *_bill(self._progress.spent.tokens, self._progress.spent.dollars),
+            ]
         )
         return refused(info.model_copy(update={"error_type": "terminal"}))
 
@@ -262,3 +265,11 @@ class DocumentWorkflow:
         except ValueError:
             found = ()
         return None if found else nothing_to_retry(self._request.job_id).info
+
+
+def _bill(tokens: int, cost_usd: float | None) -> list[SearchAttributeUpdate[Any]]:
+    cost = SearchAttributeKey.for_float("QuireCostUsd")
+    return [
+        SearchAttributeKey.for_int("QuireTokens").value_set(tokens),
+        cost.value_unset() if cost_usd is None else cost.value_set(cost_usd),
+    ]

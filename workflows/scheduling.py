@@ -157,7 +157,7 @@ class Scheduler:
             page = pages.pages[number]
             if isinstance(end, AttemptReceipt):
                 pages.succeeded(number, end)
-                self._progress.spent.add(end.paid)
+                self._progress.spent.add(end.paid, end.wasted)
                 self._teller.attempted(page)
             else:
                 outcome = attempt_outcome(end)
@@ -169,6 +169,7 @@ class Scheduler:
                     pages.stood_aside(number, now, crowded=crowded)
                 else:
                     pages.failed(number, outcome, now)
+                    self._progress.spent.add(outcome.wasted)
                     self._progress.erred(number)
                     self._teller.attempted(page)
                     if outcome.kind is FailureKind.TIMEOUT:

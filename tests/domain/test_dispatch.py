@@ -23,6 +23,7 @@ from domain.errors import MEANING, Code, FailureKind
 from domain.records import CANCELLED, DEADLINE
 from domain.routes import Route
 from domain.selection import Assignment, Deferral, DispatchPolicy, Selection, select
+from domain.spending import NOTHING, Paid
 from tests.domain.simulator import TOO_LATE
 from tests.domain.strategies import KINDS, NOW, failure
 
@@ -586,3 +587,80 @@ def test_no_selection_is_wanted_when_nothing_waits() -> None:
     dispatch.succeeded(1, READ)
     assert dispatch.finished
     assert not dispatch.wants_selection()
+
+
+# --- what was paid -------------------------------------------------------------------------
+
+BOUGHT = READ.model_copy(update={"paid": Paid(100, 20, 500)})
+REFUSED = failure(FailureKind.CONTENT).model_copy(update={"wasted": Paid(100, 1, 90)})
+CUT_OFF = failure(FailureKind.OUTPUT).model_copy(update={"wasted": Paid(300, 80, 900)})
+
+
+def test_attempts_in_vain_stand_on_the_page_whoever_reads_it_at_last() -> None:
+    dispatch = books(A_M, A_N, B_M, pages=2)
+    for page in (1, 2):
+        start(dispatch, page, 0)
+        dispatch.failed(page, CUT_OFF, NOW)
+        start(dispatch, page, 1)
+        dispatch.failed(page, REFUSED, NOW)
+    start(dispatch, 1, 2)
+    dispatch.succeeded(1, BOUGHT)
+    dispatch.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    assert [record.wasted for record in dispatch.records.values()] == [Paid(400, 81, 990)] * 2
+    assert not dispatch.records[1].reused
+
+
+def test_waiting_page_carries_what_it_has_cost() -> None:
+    dispatch = books(A_M, B_M, pages=1)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, REFUSED, NOW)
+    (carried,) = dispatch.carry().pages
+    assert carried.wasted == REFUSED.wasted
+    again = Dispatch(
+        job_id="job",
+        routes=(A_M, B_M),
+        dispatch=DispatchPolicy(),
+        breaker=BreakerPolicy(),
+        deadline=NOW + 180,
+        vision={1: Classification.SCANNED},
+        carried=dispatch.carry(),
+    )
+    start(again, 1, 1)
+    again.succeeded(1, BOUGHT)
+    assert again.records[1].wasted == REFUSED.wasted
+
+
+def test_answer_of_another_run_is_marked_and_one_that_came_too_late_was_in_vain() -> None:
+    dispatch = books(A_M, pages=2)
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, STORED.model_copy(update={"reused": True}))
+    start(dispatch, 2, 0)
+    beaten = READ.model_copy(update={"reused": True, "wasted": Paid(100, 20, 500)})
+    dispatch.succeeded(2, beaten)
+    assert [(r.reused, r.wasted) for r in dispatch.records.values()] == [
+        (True, NOTHING),
+        (True, Paid(100, 20, 500)),
+    ]
+
+
+def test_page_read_again_by_wish_cost_both_readings() -> None:
+    dispatch = books(A_M, pages=1)
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, BOUGHT)
+    for earlier in (1, 2):
+        dispatch.read_again(dispatch.records[1], Classification.SCANNED, NOW)
+        start(dispatch, 1, 0)
+        dispatch.succeeded(1, BOUGHT)
+        assert dispatch.records[1].wasted == Paid(100 * earlier, 20 * earlier, 500 * earlier)
+
+
+def test_reading_that_stands_is_counted_once_and_the_failed_attempt_with_it() -> None:
+    dispatch = books(A_M, pages=1)
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, BOUGHT)
+    before = dispatch.records[1]
+    dispatch.read_again(before, Classification.SCANNED, NOW)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, REFUSED, NOW)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    assert dispatch.records[1] == before.model_copy(update={"wasted": REFUSED.wasted})

@@ -16,6 +16,7 @@ from domain.errors import (
     QuireError,
     SettingsError,
 )
+from domain.spending import NOTHING, Paid
 
 PUBLIC = {
     "NOT_PDF",
@@ -104,7 +105,10 @@ def examples() -> list[QuireError]:
         DocumentRefused(*public),
         JobError(*public),
         SettingsError("PAGE_WINDOW", "'x' is not allowed", "a number"),
-        *(AttemptFailed(kind, "It failed.", retry_after_s=2.5) for kind in FailureKind),
+        *(
+            AttemptFailed(kind, "It failed.", retry_after_s=2.5, wasted=Paid(7, 5, None))
+            for kind in FailureKind
+        ),
     ]
 
 
@@ -117,6 +121,7 @@ def test_errors_survive_a_process_border(error: QuireError) -> None:
     if isinstance(error, AttemptFailed):
         assert isinstance(revived, AttemptFailed)
         assert (revived.kind, revived.retry_after_s) == (error.kind, 2.5)
+        assert revived.wasted == Paid(7, 5, None)
 
 
 def test_every_class_of_the_tree_is_tried() -> None:
@@ -144,3 +149,4 @@ def test_attempts_carry_the_face_of_their_kind() -> None:
     assert error.info.error_type == "terminal"
     assert error.info.reason == "AUTH"
     assert error.retry_after_s is None
+    assert error.wasted == NOTHING

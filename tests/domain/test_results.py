@@ -26,6 +26,7 @@ from domain.contracts import (
     PageResult,
     ResultMetadata,
     Source,
+    StoredAnswer,
     Usage,
     route_queue,
     workflow_id,
@@ -33,7 +34,8 @@ from domain.contracts import (
 from domain.errors import MEANING, Code, FailureKind
 from domain.records import DEADLINE, OK, tell_attempts
 from domain.selection import Assignment, Deferral, Selection
-from domain.summary import summarize
+from domain.spending import NOTHING, Paid, Spending
+from domain.summary import price_page, summarize
 from tests.domain.strategies import KINDS, quick
 
 ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
@@ -68,7 +70,7 @@ def test_only_models_read_pages(source: Source) -> None:
 # --- the summary ---------------------------------------------------------------------------
 
 
-def result(page: int, source: Source, cost: float | None = None) -> PageResult:
+def result(page: int, source: Source, cost: float | None = 0.0) -> PageResult:
     return PageResult(
         page=page,
         classification=Classification.SCANNED,
@@ -120,6 +122,64 @@ def test_cost_is_a_sum_or_unknown() -> None:
     assert counts([result(1, Source.AI, 0.5), result(2, Source.AI, 0.25)]).cost_usd == 0.75
     assert counts([result(1, Source.AI, 0.5), result(2, Source.AI, None)]).cost_usd is None
     assert counts([result(1, Source.MUPDF), result(2, Source.OCR)]).cost_usd == 0.0
+    fell_back = result(2, Source.MUPDF_FALLBACK, 0.25)
+    assert counts([result(1, Source.AI, 0.5), fell_back]).cost_usd == 0.75, "paid in vain, but paid"
+
+
+ANSWER = StoredAnswer(
+    text="t", provider="a", model="m", milliseconds=1,
+    usage=Usage(input_tokens=100, output_tokens=20), cost_usd=0.5,
+)  # fmt: skip
+UNPRICED = ANSWER.model_copy(update={"cost_usd": None})
+WASTED = Paid(10, 2, 250_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reused", "wasted", "tokens", "cost"),
+    [
+        (ANSWER, False, NOTHING, (100, 20), 0.5),
+        (ANSWER, False, WASTED, (110, 22), 0.75),
+        (ANSWER, True, NOTHING, (0, 0), 0.0),
+        (ANSWER, True, WASTED, (10, 2), 0.25),
+        (UNPRICED, False, WASTED, (110, 22), None),
+        (UNPRICED, True, NOTHING, (0, 0), 0.0),
+        (ANSWER, False, Paid(10, 2, None), (110, 22), None),
+        (None, False, NOTHING, (0, 0), 0.0),
+        (None, False, WASTED, (10, 2), 0.25),
+    ],
+)
+def test_page_costs_what_this_run_paid_for_it(
+    answer: StoredAnswer | None,
+    reused: bool,
+    wasted: Paid,
+    tokens: tuple[int, int],
+    cost: float | None,
+) -> None:
+    record = PageRecord(page=1, reused=reused, wasted=wasted)
+    usage, dollars = price_page(record, answer)
+    assert (usage.input_tokens, usage.output_tokens) == tokens
+    assert dollars == cost
+
+
+def test_what_was_paid_adds_up_or_is_unknown() -> None:
+    assert Paid(1, 2, 3).plus(Paid(10, 20, 30)) == Paid(11, 22, 33)
+    assert Paid(1, 2, 3).plus(Paid(10, 20, None)) == Paid(11, 22, None)
+    spent = Spending()
+    spent.add(Paid(1, 2, 3), NOTHING)
+    assert (spent.tokens, spent.dollars) == (3, 3e-6)
+    spent.add(Paid(1, 0, None))
+    assert (spent.tokens, spent.dollars) == (4, None)
+
+
+def test_bill_of_nothing_takes_no_room_in_history() -> None:
+    receipt = AttemptReceipt(milliseconds=1, chars=2, paid=Paid(1, 2, 3))
+    assert receipt.model_dump() == {"milliseconds": 1, "chars": 2, "paid": (1, 2, 3)}
+    failure = AttemptFailure(kind=FailureKind.RATE, message="no")
+    assert failure.model_dump() == {"kind": FailureKind.RATE, "message": "no"}
+    assert PageRecord(page=1, attempts=(AttemptNote(0, OK, 5),)).model_dump() == {
+        "page": 1,
+        "attempts": ((0, OK, 5),),
+    }
 
 
 # --- payloads ------------------------------------------------------------------------------

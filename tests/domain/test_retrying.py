@@ -26,6 +26,7 @@ from domain.retrying import (
     take_over,
     too_late_to_retry,
 )
+from domain.spending import NOTHING
 from tests.domain.strategies import quick
 
 ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
@@ -140,6 +141,14 @@ def test_every_page_is_taken_over_or_read_again(spec: str | None) -> None:
 
 def test_routes_are_named_once() -> None:
     assert take_over(WHOLE, "1", RECEIPT).routes == ("a:m", "b:m")
+
+
+def test_new_run_pays_for_nothing_that_was_bought_before() -> None:
+    taken = take_over(WHOLE, "1", RECEIPT)
+    bought = {page.page for page in WHOLE.pages if page.answer is not None}
+    records = (*taken.records, *taken.again)
+    assert {record.page for record in records if record.reused} == bought
+    assert all(record.wasted == NOTHING for record in records)
 
 
 def test_retry_of_nothing_is_an_error_that_says_so() -> None:

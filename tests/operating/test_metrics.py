@@ -22,7 +22,12 @@ from tests import pdfs
 from tests.operating.stack import expressions, metric_names, panels
 from tests.operating.worker import fetch, free_port, running_worker
 from tests.tool import Tool
-from tests.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_hangs
+from tests.vendor.behaviours import (
+    vendor_answers_late,
+    vendor_fails,
+    vendor_hangs,
+    vendor_refuses,
+)
 from tests.vendor.standin import StandIn
 
 PRIMARY = "openai:gpt-6.1-sol"
@@ -99,6 +104,7 @@ def test_scraped_counters_agree_with_the_result(
     vendor.behave(vendor_answers_late(0.1))
     vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
     vendor.behave(vendor_hangs(), model="gpt-6.1-terra", first=1)
+    vendor.behave(vendor_refuses(), marker="page 8 of", first=1)
     target = f"127.0.0.1:{free_port()}"
     with (
         running_worker(tool, METRICS_ADDRESS=target, REQUEST_TIMEOUT="1s") as worker,
@@ -141,7 +147,11 @@ def test_scraped_counters_agree_with_the_result(
     assert calls == Counter((a["outcome"], a["route"]) for a in attempts)
     assert sum(calls.values()) == len(vendor.calls()) == calls_timed[()] == len(attempts)
     meta = ran.json["metadata"]
-    assert tokens == {("input",): meta["input_tokens"], ("output",): meta["output_tokens"]}
+    # The refusal was billed: it is in the vendor's account, in the metrics and in the result.
+    assert pages[7]["attempts"][0]["outcome"] == "CONTENT"
+    billed = vendor.billed()
+    assert (meta["input_tokens"], meta["output_tokens"]) == billed
+    assert tokens == {("input",): billed[0], ("output",): billed[1]}
     moves = [
         1
         for page in pages
@@ -155,8 +165,7 @@ def test_scraped_counters_agree_with_the_result(
     assert in_flight == {(): 0}
     assert slots[PRIMARY,] == 2
     assert waits[()] >= len(attempts)
-    if meta["cost_usd"] is not None:
-        assert micro[()] == pytest.approx(meta["cost_usd"] * 1e6, abs=len(pages))
+    assert micro[()] == pytest.approx(meta["cost_usd"] * 1e6, abs=len(pages))
     assert blank == set()
     assert_well_formed(scraped)
     of_sdk = {n for e in expressions() for n in metric_names(e) if n.startswith("temporal_")}

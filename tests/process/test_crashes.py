@@ -68,6 +68,13 @@ def test_document_survives_its_worker(
     cluster.start_worker(tool)
     ran = end(process)
     assert ran.sources() == {"ai": 40}
+    # Also what the dead worker stored and could not tell of was bought by this document.
+    answers = [json.loads((tool.state / "store" / p["answer"]).read_text()) for p in ran.pages]
+    assert [page["usage"] for page in ran.pages] == [answer["usage"] for answer in answers]
+    assert not any(page["reused"] for page in ran.pages)
+    status = tool.run("status", ran.json["job_id"], "--json", TEMPORAL_ADDRESS=cluster.address)
+    read = sum(answer["usage"]["input_tokens"] for answer in answers)
+    assert status.json["progress_detail"]["input_tokens"] == read
     # Six calls at most were in flight and unrecorded; everything stored stays stored.
     assert len(vendor.calls()) <= 40 + 6
 

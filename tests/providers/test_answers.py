@@ -10,16 +10,19 @@ import pytest
 from domain.errors import AttemptFailed, FailureKind
 from domain.page import PageQuestion
 from providers.openai import OpenAIProvider
+from providers.pricing import Tokens, cost_usd
 from providers.vendor import OUTPUT_CAP, VendorProvider
 from tests.providers.conftest import SECRET, Make
 from tests.vendor import (
     Asked,
+    Behaviour,
     StandIn,
     vendor_answers,
     vendor_answers_late,
     vendor_drips,
     vendor_fails,
     vendor_hangs,
+    vendor_refuses,
     vendor_truncates,
 )
 
@@ -97,7 +100,36 @@ async def test_cut_off_by_our_cap_gets_twice_the_room(
     assert answer.text == "the whole page"
     assert [call.cap for call in vendor.calls()] == [OUTPUT_CAP, 2 * OUTPUT_CAP]
     # Both calls were paid for.
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == vendor.billed()
     assert answer.usage.output_tokens > OUTPUT_CAP
+
+
+@pytest.mark.parametrize(
+    ("second", "kind"),
+    [
+        (vendor_hangs(), FailureKind.TIMEOUT),
+        (vendor_fails(503), FailureKind.SERVER),
+        (vendor_refuses(), FailureKind.CONTENT),
+    ],
+)
+async def test_first_call_is_told_of_when_the_second_fails(
+    vendor: StandIn,
+    provider: VendorProvider,
+    question: PageQuestion,
+    api: str,
+    second: Behaviour,
+    kind: FailureKind,
+) -> None:
+    vendor.behave(second)
+    vendor.behave(vendor_truncates(), first=1)
+    with pytest.raises(AttemptFailed) as caught:
+        await provider.read_page(PRICED[api], question, 1)
+    wasted = caught.value.wasted
+    assert caught.value.kind is kind
+    assert (wasted.input_tokens, wasted.output_tokens) == vendor.billed()
+    assert wasted.output_tokens >= OUTPUT_CAP
+    tokens = Tokens(read=wasted.input_tokens, written=wasted.output_tokens)
+    assert wasted.dollars == pytest.approx(cost_usd(api, PRICED[api], tokens), abs=1e-6)
 
 
 async def test_second_call_shares_the_time_of_the_first(

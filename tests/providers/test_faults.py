@@ -72,6 +72,7 @@ CATALOGUE: list[tuple[Behaviour, FailureKind]] = [
     (vendor_cuts_connection(midway=True), K.CONNECT),
     (vendor_sends_html(), K.BAD_BODY),
     (vendor_sends_error_body(), K.BAD_BODY),
+    (vendor_sends_error_body(billed=True), K.BAD_BODY),
     (vendor_sends_broken_json(), K.BAD_BODY),
     (vendor_answers_empty(), K.BAD_BODY),
     (vendor_answers("  \n"), K.BAD_BODY),
@@ -80,6 +81,18 @@ CATALOGUE: list[tuple[Behaviour, FailureKind]] = [
     (vendor_refuses(filtered=True), K.CONTENT),
     (vendor_truncates(), K.OUTPUT),
     (vendor_loops(), K.OUTPUT),
+]
+
+# The vendor answered, and its answer did not count.
+BILLED = [
+    vendor_sends_error_body(billed=True),
+    vendor_answers_empty(),
+    vendor_answers("  \n"),
+    vendor_answers("```markdown\n```"),
+    vendor_refuses(),
+    vendor_refuses(filtered=True),
+    vendor_truncates(),
+    vendor_loops(),
 ]
 
 
@@ -106,6 +119,11 @@ async def test_fault_means(
     assert time.monotonic() - began < TIMEOUT_S + 1.0
     # Only our own cap is worth a second call; the SDKs' own retries are off.
     assert len(vendor.calls()) == (2 if fault.name == "vendor_truncates" else 1)
+    # What was billed is told, and nothing else; the price of this model is unknown.
+    wasted = caught.value.wasted
+    assert (wasted.input_tokens, wasted.output_tokens) == vendor.billed()
+    assert wasted.microdollars == (None if any(vendor.billed()) else 0)
+    assert any(vendor.billed()) == (fault in BILLED)
     message = caught.value.info.message
     assert "\n" not in message
     assert len(message) < 300

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from providers.pricing import Tokens, cost_usd
+from providers.pricing import Tokens, cost_usd, whole
 
 
 @pytest.fixture(autouse=True)
@@ -69,3 +69,8 @@ def test_tokens_add_up() -> None:
     total = Tokens(1, 2, 3, 4) + Tokens(10, 20, 30, 40)
     assert total == Tokens(11, 22, 33, 44)
     assert (total.usage().input_tokens, total.usage().output_tokens) == (11, 22)
+
+
+def test_odd_count_is_none() -> None:
+    assert [whole(odd) for odd in (None, "12", -3, 1.5, [7])] == [0] * 5
+    assert whole(7) == 7

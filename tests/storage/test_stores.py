@@ -47,11 +47,13 @@ async def test_what_was_put_is_there(store: Store) -> None:
 
 async def test_without_replace_the_first_writer_wins(store: Store) -> None:
     bodies = [f"writer {n}".encode() * 1000 for n in range(8)]
-    await asyncio.gather(*(store.put("k", body, replace=False) for body in bodies))
+    wrote = await asyncio.gather(*(store.put("k", body, replace=False) for body in bodies))
     first = await store.get("k")
     assert first in bodies, "whole, and one of them"
-    await store.put("k", b"late", replace=False)
+    assert [body for body, was_first in zip(bodies, wrote, strict=True) if was_first] == [first]
+    assert await store.put("k", b"late", replace=False) is False
     assert await store.get("k") == first
+    assert await store.put("k", b"newer") is True
 
 
 async def test_large_files_go_in_and_out_as_they_are(store: Store, tmp_path: Path) -> None:

@@ -124,8 +124,9 @@ def vendor_sends_html(status: int = 200) -> Behaviour:
     return Behaviour("vendor_sends_html", {"status": status})
 
 
-def vendor_sends_error_body() -> Behaviour:
-    return Behaviour("vendor_sends_error_body")
+def vendor_sends_error_body(billed: bool = False) -> Behaviour:
+    """200 with an error in it; `billed`: a gateway that lost the answer says what it took."""
+    return Behaviour("vendor_sends_error_body", {"billed": billed})
 
 
 def vendor_sends_broken_json() -> Behaviour:

@@ -27,6 +27,8 @@ class Call:
     ended: float | None = None
     status: int | None = None
     aborted: bool = False
+    # Input and output tokens that the answer said it took.
+    billed: tuple[int, int] = (0, 0)
 
     @property
     def seconds(self) -> float | None:

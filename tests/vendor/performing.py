@@ -30,6 +30,7 @@ class Performance:
         self._speak = speak
         name = "x-request-id" if asked.api == "openai" else "request-id"
         self._headers = {name: f"req_standin_{number}"}
+        self.billed = (0, 0)
 
     async def perform(self, behaviour: Behaviour) -> None:
         act: Callable[..., Awaitable[None]] = getattr(self, f"_{behaviour.name}")
@@ -140,8 +141,10 @@ class Performance:
     async def _vendor_sends_html(self, status: int) -> None:
         await self._exchange.respond(status, HTML, self._headers, "text/html")
 
-    async def _vendor_sends_error_body(self) -> None:
-        await self._send(wire.error(self._asked.api, 500, "Upstream failed."))
+    async def _vendor_sends_error_body(self, billed: bool) -> None:
+        usage = wire.answer(self._asked, "gone")["usage"]
+        body = wire.error(self._asked.api, 500, "Upstream failed.")
+        await self._send({**body, "usage": usage} if billed else body)
 
     async def _vendor_sends_broken_json(self) -> None:
         body = json.dumps(wire.answer(self._asked, self._text(None))).encode()
@@ -160,6 +163,7 @@ class Performance:
 
     async def _send(self, body: dict[str, Any]) -> None:
         await self._exchange.respond(200, body, self._headers)
+        self.billed = wire.billed(body)
 
     async def _fail(
         self,

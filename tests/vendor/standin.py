@@ -80,6 +80,11 @@ class StandIn(Addresses):
     def calls(self, model: str | None = None) -> list[Call]:
         return self._log.select(model)
 
+    def billed(self) -> tuple[int, int]:
+        """Input and output tokens of all its answers, good and bad."""
+        bills = [call.billed for call in self.calls()]
+        return sum(read for read, _ in bills), sum(written for _, written in bills)
+
     def max_concurrent(self, model: str | None = None) -> int:
         return most_at_once(self._log.select(model))
 
@@ -165,13 +170,14 @@ class StandIn(Addresses):
         )
         behaviour = self._script.decide(asked)
         call.behaviour = behaviour.name
+        performance = Performance(exchange, asked, call.number, self._answer)
         try:
-            await Performance(exchange, asked, call.number, self._answer).perform(behaviour)
+            await performance.perform(behaviour)
         except (asyncio.CancelledError, ConnectionError):
             call.aborted = True
             raise
         finally:
-            call.status = exchange.status
+            call.status, call.billed = exchange.status, performance.billed
             self._log.end(call)
 
     async def _control(self, exchange: Exchange) -> None:

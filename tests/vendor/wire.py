@@ -181,6 +181,14 @@ def _openai_usage(used_in: int, used_out: int, cached: int) -> Json:
     }
 
 
+def billed(body: Json) -> tuple[int, int]:
+    """The tokens of input and output that a body says it took."""
+    usage: Json = body.get("usage") or {}
+    names = ("prompt_tokens", "input_tokens", "cache_read_input_tokens")
+    read = sum(usage.get(name, 0) for name in names)
+    return read, usage.get("completion_tokens", 0) + usage.get("output_tokens", 0)
+
+
 def error(
     api: Api, status: int, message: str, code: str | None = None, param: str | None = None
 ) -> Json:

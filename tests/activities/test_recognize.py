@@ -1,0 +1,176 @@
+"""One attempt at one page: who paid for the answer, and that it is told exactly once."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.ports import DocumentReader
+from activities.recognize import RecognizePage
+from activities.slots import Slots
+from domain.contracts import (
+    AttemptFailure,
+    AttemptReceipt,
+    AttemptRequest,
+    Brief,
+    ImageOptions,
+    ReadingOptions,
+)
+from domain.keys import brief_id, brief_key, source_key
+from domain.page import PageImage
+from domain.spending import NOTHING
+from providers.openai import OpenAIProvider
+from storage.folder import FolderStore
+from telemetry.traces import NoTraces
+from tests.vendor import StandIn, vendor_answers_late, vendor_refuses
+
+MODEL = "gpt-6-luna"
+BRIEF = Brief(
+    job_id="job",
+    sha256="0" * 64,
+    page_count=1,
+    reading=ReadingOptions(system_prompt="read"),
+    routes=(("openai", MODEL, 60.0),),
+)
+REQUEST = AttemptRequest(brief=brief_id(BRIEF), page=1, seconds=10)
+
+
+class Drawings:
+    """Draws nothing: what is on the page does not matter here."""
+
+    async def render(
+        self, path: Path, page: int, options: ImageOptions, password: str | None, *, scale: float
+    ) -> PageImage:
+        return PageImage(b"\xff\xd8", "image/jpeg", 1, 1)
+
+
+class StoreFailsOnce(FolderStore):
+    """Full when the first answer comes, and well again after that."""
+
+    failed = False
+
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        if key.startswith("answers/") and not self.failed:
+            self.failed = True
+            raise OSError(28, "No space left on device")
+        return await super().put(key, data, replace=replace)
+
+
+class StoreLosesItsReply(FolderStore):
+    """Writes, loses the reply, is asked again by its client and finds the object there."""
+
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        await super().put(key, data, replace=replace)
+        return await super().put(key, data, replace=replace)
+
+
+@pytest.fixture
+def vendor() -> Iterator[StandIn]:
+    with StandIn() as vendor:
+        yield vendor
+
+
+async def filled(store: FolderStore) -> FolderStore:
+    await store.put(brief_key(brief_id(BRIEF)), BRIEF.model_dump_json().encode())
+    await store.put(source_key(BRIEF.sha256), b"%PDF-")
+    return store
+
+
+def worker(store: FolderStore, vendor: StandIn) -> RecognizePage:
+    return RecognizePage(
+        store,
+        cast(DocumentReader, Drawings()),
+        {"openai": OpenAIProvider("openai", "key", vendor.openai_url)},
+        Slots({f"openai:{MODEL}": 2}),
+        lambda token, job_id: "",
+        NoTraces(),
+    )
+
+
+async def attempt(by: RecognizePage, run: str) -> AttemptReceipt:
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, workflow_run_id=run)
+    receipt: Any = await environment.run(by.recognize_page, REQUEST)
+    assert isinstance(receipt, AttemptReceipt)
+    return receipt
+
+
+def tokens(*receipts: AttemptReceipt) -> tuple[int, int]:
+    """All that these receipts say was paid."""
+    paid = [bill for receipt in receipts for bill in (receipt.paid, receipt.wasted)]
+    return sum(bill.input_tokens for bill in paid), sum(bill.output_tokens for bill in paid)
+
+
+async def test_run_that_lost_its_receipt_still_paid_and_another_did_not(
+    vendor: StandIn, tmp_path: Path
+) -> None:
+    """A worker dies after it stored the answer: Temporal has the same attempt made again."""
+    store = await filled(FolderStore(tmp_path))
+    first = await attempt(worker(store, vendor), "run")
+    again = await attempt(worker(store, vendor), "run")
+    other = await attempt(worker(store, vendor), "another run")
+    assert len(vendor.calls()) == 1
+    assert tokens(first) == vendor.billed() != (0, 0)
+    assert first.paid.microdollars
+    assert again == first.model_copy(update={"stored": True})
+    assert other == again.model_copy(update={"reused": True, "paid": NOTHING})
+
+
+@pytest.mark.parametrize("second_run", ["run", "another run"])
+async def test_two_that_buy_the_same_answer_both_say_so(
+    vendor: StandIn, tmp_path: Path, second_run: str
+) -> None:
+    """Two jobs, or two tries of one attempt whose first worker was only thought to be lost."""
+    vendor.behave(vendor_answers_late(0.3))
+    store = await filled(FolderStore(tmp_path))
+    runs = ("run", second_run)
+    receipts = await asyncio.gather(*(attempt(worker(store, vendor), run) for run in runs))
+    assert len(vendor.calls()) == 2
+    (beaten,) = [receipt for receipt in receipts if receipt.wasted != NOTHING]
+    (kept,) = [receipt for receipt in receipts if receipt.wasted == NOTHING]
+    assert (kept.stored, kept.reused) == (beaten.stored, False) == (False, False)
+    if second_run == "run":
+        # Temporal takes one receipt of an attempt: that of the last try, which saw both.
+        assert tokens(beaten) == vendor.billed()
+        assert not beaten.reused
+    else:
+        assert tokens(*receipts) == vendor.billed()
+        assert beaten.reused
+
+
+async def test_answer_that_only_seems_to_be_another_is_paid_for_once(
+    vendor: StandIn, tmp_path: Path
+) -> None:
+    receipt = await attempt(worker(await filled(StoreLosesItsReply(tmp_path)), vendor), "run")
+    assert tokens(receipt) == vendor.billed()
+    assert (receipt.stored, receipt.reused, receipt.wasted) == (False, False, NOTHING)
+
+
+async def test_answer_that_waited_for_the_store_was_paid_for_once(
+    vendor: StandIn, tmp_path: Path
+) -> None:
+    store = await filled(StoreFailsOnce(tmp_path))
+    one = worker(store, vendor)
+    with pytest.raises(ApplicationError, match="Storage failed"):
+        await attempt(one, "run")
+    # Another job on the same bytes comes first, and saves what the first one bought.
+    other, own = await attempt(one, "another run"), await attempt(one, "run")
+    assert len(vendor.calls()) == 1
+    assert tokens(other) == (0, 0)
+    assert other.reused
+    assert tokens(own) == vendor.billed()
+    assert not own.reused
+
+
+async def test_failure_tells_what_it_cost(vendor: StandIn, tmp_path: Path) -> None:
+    vendor.behave(vendor_refuses())
+    with pytest.raises(ApplicationError) as caught:
+        await attempt(worker(await filled(FolderStore(tmp_path)), vendor), "run")
+    failure = AttemptFailure.model_validate(caught.value.details[0])
+    assert (failure.wasted.input_tokens, failure.wasted.output_tokens) == vendor.billed()
+    assert failure.wasted.microdollars
