@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import time
+import urllib.error
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -60,16 +61,21 @@ def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> 
 def ask(url: str, query: str) -> Answer:
     """The answer of an instant query, by the values of its labels in their names' order."""
     quoted = urllib.parse.urlencode({"query": query})
-    body: dict[str, Any] = json.loads(fetch(f"{url}/api/v1/query?{quoted}"))
+    try:
+        body: dict[str, Any] = json.loads(fetch(f"{url}/api/v1/query?{quoted}"))
+    except urllib.error.HTTPError as error:
+        pytest.fail(f"{query}: {error.read().decode()}")
     return {
         tuple(row["metric"][name] for name in sorted(row["metric"])): float(row["value"][1])
         for row in body["data"]["result"]
     }
 
 
-def ask_until(url: str, query: str, expected: Answer, within_s: float = 20.0) -> None:
-    """Scrapes come every second: wait until the answer is the expected one."""
-    end = time.monotonic() + within_s
-    while (found := ask(url, query)) != expected:
+def until(url: str, query: str, expected: Answer | None = None) -> Answer:
+    """The answer, as soon as there is one, or as soon as it is the expected one: scrapes come
+    every second."""
+    end = time.monotonic() + 20
+    while not (found := ask(url, query)) or (expected is not None and found != expected):
         assert time.monotonic() < end, f"{query}: {found}"
         time.sleep(0.2)
+    return found

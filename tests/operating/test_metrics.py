@@ -2,15 +2,9 @@
 
 import json
 import re
-import shutil
 import socket
-import subprocess
 import time
-import urllib.error
-import urllib.parse
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +13,7 @@ import pytest
 from domain import measures
 from domain.measures import Measure
 from tests import pdfs
+from tests.operating.prometheus import ask, prometheus, until
 from tests.operating.stack import expressions, metric_names, panels
 from tests.operating.worker import fetch, free_port, running_worker
 from tests.tool import Tool
@@ -35,67 +30,10 @@ PRIMARY = "openai:gpt-6.1-sol"
 NOTHING_BROKE = {"temporal_workflow_task_execution_failed_total"}
 
 
-@contextmanager
-def prometheus(folder: Path, target: str) -> Iterator[str]:
-    """A real Prometheus that scrapes one target every second; its URL."""
-    if shutil.which("prometheus") is None:
-        pytest.skip("prometheus is not installed (apt-get install prometheus)")
-    folder.mkdir()
-    config = folder / "prometheus.yml"
-    config.write_text(
-        json.dumps(
-            {
-                "global": {"scrape_interval": "1s"},
-                "scrape_configs": [
-                    {"job_name": "quire", "static_configs": [{"targets": [target]}]}
-                ],
-            }
-        )
-    )
-    address = f"127.0.0.1:{free_port()}"
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            [
-                "prometheus",
-                f"--config.file={config}",
-                f"--storage.tsdb.path={folder / 'data'}",
-                f"--web.listen-address={address}",
-            ],
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        yield f"http://{address}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def ask(url: str, query: str) -> dict[tuple[str, ...], float]:
-    """The answer of an instant query, by the values of its labels in their names' order.
-
-    Nothing while Prometheus is not yet there.
-    """
-    quoted = urllib.parse.urlencode({"query": query})
-    try:
-        body: dict[str, Any] = json.loads(fetch(f"{url}/api/v1/query?{quoted}"))
-    except urllib.error.HTTPError as error:
-        pytest.fail(f"{query}: {error.read().decode()}")
-    except OSError:
-        return {}
-    return {
-        tuple(row["metric"][name] for name in sorted(row["metric"])): float(row["value"][1])
-        for row in body["data"]["result"]
-    }
-
-
-def until(url: str, query: str) -> dict[tuple[str, ...], float]:
-    """The answer, as soon as there is one."""
-    end = time.monotonic() + 20
-    while not (found := ask(url, query)):
-        assert time.monotonic() < end, f"no answer: {query}"
-        time.sleep(0.2)
-    return found
+def scraping(target: str) -> dict[str, Any]:
+    """A configuration that looks at one target every second."""
+    job = {"job_name": "quire", "static_configs": [{"targets": [target]}]}
+    return {"global": {"scrape_interval": "1s"}, "scrape_configs": [job]}
 
 
 def test_scraped_counters_agree_with_the_result(
@@ -108,7 +46,7 @@ def test_scraped_counters_agree_with_the_result(
     target = f"127.0.0.1:{free_port()}"
     with (
         running_worker(tool, METRICS_ADDRESS=target, REQUEST_TIMEOUT="1s") as worker,
-        prometheus(tmp_path / "prometheus", target) as url,
+        prometheus(tmp_path / "prometheus", scraping(target)) as url,
     ):
         until(url, "quire_documents_total")
         ran = worker.client(tmp_path / "client").process(mixed, "--user", "ada")

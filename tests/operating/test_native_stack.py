@@ -16,7 +16,7 @@ import yaml
 
 from tests.cluster import Cluster
 from tests.operating.collector import Collector
-from tests.operating.prometheus import ask, ask_until, prometheus
+from tests.operating.prometheus import ask, prometheus, until
 from tests.operating.stack import COMPOSE, DEPLOY, compose, run
 from tests.operating.worker import fetch, free_port
 from tests.s3 import KEYS, S3Server
@@ -118,11 +118,11 @@ def test_the_stack_reads_a_document(
         ):
             for address in running.health.values():
                 assert fetch(f"http://{address}/readyz")
-            ask_until(url, 'sum by (role) (up{job="quire"})', {(role,): 1.0 for role in ROLES})
+            until(url, 'sum by (role) (up{job="quire"})', {(role,): 1.0 for role in ROLES})
             ran = running.client.process(mixed, "--user", "ada")
             assert ran.code == 0, ran.err
             assert ran.sources() == {"mupdf": 4, "ai": 8}
-            ask_until(url, "sum(quire_pages_total)", {(): 12.0})
+            until(url, "sum(quire_pages_total)", {(): 12.0})
             calls = ask(url, "sum by (role) (quire_vendor_calls_total > 0)")
             assert calls == {("ai",): len(vendor.calls())}
             assert_rules_are_well(url)
