@@ -1,7 +1,7 @@
 """How far a document is: the state behind the queries, and what is carried between runs."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import Literal
@@ -11,9 +11,7 @@ from domain.contracts import (
     Classification,
     DocumentStatus,
     PageError,
-    PageRange,
     PageRecord,
-    PageStatus,
     ProgressDetail,
     ReuseReceipt,
     Source,
@@ -22,7 +20,7 @@ from domain.dispatch import Dispatch
 from domain.errors import Code, ErrorInfo
 from domain.pages import choose_pages
 from domain.plan import DocumentPlan
-from domain.records import CANCELLED, DEADLINE, tell_attempts
+from domain.records import CANCELLED, DEADLINE
 from domain.retrying import pages_to_retry
 from domain.spending import Spending
 
@@ -306,35 +304,6 @@ class DocumentProgress:
         if self.completed_at is not None:
             return "completed"
         return "running" if self.plan else "pending"
-
-    def pages(self, wanted: PageRange) -> list[PageStatus]:
-        ended = {record.page: record for record in self.records()}
-        numbers = [n for n in self.chosen if wanted.first <= n <= wanted.last]
-        return [self._page(number, ended) for number in numbers]
-
-    def _page(self, number: int, ended: Mapping[int, PageRecord]) -> PageStatus:
-        classification = self.classes.get(number, Classification.SCANNED)
-        record = ended.get(number)
-        if record is not None:
-            return PageStatus(
-                page=number,
-                classification=classification,
-                state="done",
-                source=record.source,
-                route=None if record.read_by is None else self.route_keys[record.read_by],
-                attempts=tell_attempts(record.attempts, self.route_keys),
-                error=record.error,
-            )
-        flight = self.dispatch.flights.get(number) if self.dispatch else None
-        page = self.dispatch.pages.get(number) if self.dispatch else None
-        return PageStatus(
-            page=number,
-            classification=classification,
-            state="in_flight" if flight else "waiting",
-            route=self.route_keys[flight.route] if flight else None,
-            attempts=tell_attempts(page.attempts if page else (), self.route_keys),
-            error=page.error if page else None,
-        )
 
 
 def iso(moment: float | None) -> str | None:

@@ -1,8 +1,19 @@
-"""Short answers about every page at once, for those who follow a document."""
+"""Answers about pages and routes, for those who follow a document."""
 
-from domain.contracts import BreakerStatus, PageRange, PageRecord, PageTexts, Source
+from collections.abc import Mapping
+
+from domain.contracts import (
+    BreakerStatus,
+    Classification,
+    PageRange,
+    PageRecord,
+    PageStatus,
+    PageTexts,
+    Source,
+)
 from domain.keys import answer_key, reading_id
 from domain.progress import DocumentProgress, iso
+from domain.records import tell_attempts
 
 TEXTS_AT_ONCE = 200
 _LETTERS = {
@@ -12,6 +23,39 @@ _LETTERS = {
     Source.MUPDF_FALLBACK: "f",
     Source.MUPDF_TIMEOUT_FALLBACK: "t",
 }
+
+
+def pages(progress: DocumentProgress, wanted: PageRange) -> list[PageStatus]:
+    """Where each page of a range stands."""
+    ended = {record.page: record for record in progress.records()}
+    numbers = [n for n in progress.chosen if wanted.first <= n <= wanted.last]
+    return [_page(progress, number, ended) for number in numbers]
+
+
+def _page(progress: DocumentProgress, number: int, ended: Mapping[int, PageRecord]) -> PageStatus:
+    classification = progress.classes.get(number, Classification.SCANNED)
+    routes = progress.route_keys
+    record = ended.get(number)
+    if record is not None:
+        return PageStatus(
+            page=number,
+            classification=classification,
+            state="done",
+            source=record.source,
+            route=None if record.read_by is None else routes[record.read_by],
+            attempts=tell_attempts(record.attempts, routes),
+            error=record.error,
+        )
+    flight = progress.dispatch.flights.get(number) if progress.dispatch else None
+    page = progress.dispatch.pages.get(number) if progress.dispatch else None
+    return PageStatus(
+        page=number,
+        classification=classification,
+        state="in_flight" if flight else "waiting",
+        route=routes[flight.route] if flight else None,
+        attempts=tell_attempts(page.attempts if page else (), routes),
+        error=page.error if page else None,
+    )
 
 
 def grid(progress: DocumentProgress) -> str:

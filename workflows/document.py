@@ -195,7 +195,7 @@ class DocumentWorkflow:
 
     @workflow.query(description="Pages of a range: where each stands and where its text came from")
     def pages(self, wanted: PageRange | None = None) -> list[PageStatus]:
-        return self._progress.pages(wanted or PageRange())
+        return showing.pages(self._progress, wanted or PageRange())
 
     @workflow.query(description="Routes and providers: breaker state, time to retry, in flight")
     def breakers(self) -> list[BreakerStatus]:

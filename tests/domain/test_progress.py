@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain import showing
 from domain.breaker import BreakerPolicy
 from domain.carrying import Carried
 from domain.contracts import (
@@ -25,7 +26,6 @@ from domain.progress import DocumentProgress
 from domain.records import OK
 from domain.routes import Chain, Route
 from domain.selection import DispatchPolicy, select
-from domain.showing import breakers
 from tests.domain.simulator import CROWDED, STOOD_DOWN, STORED, Outcome, Simulation
 from tests.domain.strategies import (
     KINDS,
@@ -117,9 +117,9 @@ def test_contract_at_every_moment(classes: str, script: list[Outcome]) -> None:
             progress.require_dispatch().flights
         )
         done.append(counted)
-        states = [page.state for page in progress.pages(PageRange())]
+        states = [page.state for page in showing.pages(progress, PageRange())]
         assert states.count("done") == counted
-        assert len(breakers(progress)) == 4
+        assert len(showing.breakers(progress)) == 4
 
     simulation = Simulation(
         progress.require_dispatch(), {0: script, 1: script[::-1]}, NOW, watch=watch
@@ -141,8 +141,8 @@ def test_life_of_a_status() -> None:
     check(progress.status())
     progress.planned(plan(), NOW + 60)
     assert progress.status().status == "running"
-    assert breakers(progress) == []
-    assert progress.pages(PageRange()) == []
+    assert showing.breakers(progress) == []
+    assert showing.pages(progress, PageRange()) == []
     progress.failed(REFUSED, NOW + 1)
     status = progress.status()
     check(status)
@@ -175,7 +175,7 @@ def test_only_chosen_pages_exist() -> None:
     progress = begun("TSSST", Route(provider="a", model="m"), pages="2,5")
     assert progress.status().total_items == 2
     assert sorted(progress.classes) == [2, 5]
-    assert [page.page for page in progress.pages(PageRange(first=3))] == [5]
+    assert [page.page for page in showing.pages(progress, PageRange(first=3))] == [5]
 
 
 def test_deadline_before_the_survey_leaves_no_page_out() -> None:
@@ -211,7 +211,7 @@ def test_unsurveyed_pages_have_a_class_to_show() -> None:
     progress = DocumentProgress("job", "me", NOW)
     progress.planned(plan(), NOW + 60)
     progress.choose_pages(None, 1)
-    (page,) = progress.pages(PageRange())
+    (page,) = showing.pages(progress, PageRange())
     assert (page.state, page.classification) == ("waiting", Classification.SCANNED)
 
 
@@ -368,7 +368,7 @@ def test_finished_job_reads_a_named_page_again_even_one_of_text(
     assert record.attempts == (*before.attempts, AttemptNote(0, OK, 1))
     assert record.answer is None, "the answer is a new one"
     assert going_on.changed_pages() == (1,)
-    (page, _) = going_on.pages(PageRange())
+    (page, _) = showing.pages(going_on, PageRange())
     assert page.route == "a:m"
 
 
@@ -505,10 +505,10 @@ def compare(before: DocumentProgress, after: DocumentProgress, now: float) -> No
     assert after.records() == before.records()
     assert two.waiting == one.waiting
     assert {n: two.pages[n] for n in two.waiting} == {n: one.pages[n] for n in one.waiting}
-    assert breakers(after) == breakers(before)
+    assert showing.breakers(after) == showing.breakers(before)
     assert two.health.breakers == one.health.breakers
     assert two.answered == one.answered
-    assert after.pages(PageRange()) == before.pages(PageRange())
+    assert showing.pages(after, PageRange()) == showing.pages(before, PageRange())
     assert after.vision == before.vision
     assert after.route_keys == before.route_keys
     assert after.warnings == before.warnings
@@ -538,7 +538,7 @@ def test_document_goes_on_in_its_next_run() -> None:
     assert again.records() == progress.records()
     assert again.vision_pages == progress.vision_pages
     assert again.require_dispatch().waiting == dispatch.waiting
-    assert breakers(again) == breakers(progress)
+    assert showing.breakers(again) == showing.breakers(progress)
     before, after = progress.status(), again.status()
     assert after.completed_items == before.completed_items
     assert after.progress_detail == before.progress_detail
