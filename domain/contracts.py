@@ -419,6 +419,8 @@ class FinalizeRequest(Wire):
     user_id: str
     page_count: int
     kind: SourceKind = "pdf"
+    # So many pages were surveyed, from the first on: their texts must be in the store.
+    surveyed: int = 0
     # The routes that records name, `provider:model`, by their place.
     routes: tuple[str, ...]
     records: tuple[PageRecord, ...]
