@@ -18,12 +18,16 @@ RUN python -m venv /opt/quire \
 
 FROM python:3.11-slim-bookworm
 COPY --from=build /opt/quire /opt/quire
-# Nothing is written but scratch files: documents and results live in the store.
-RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin quire
+# Documents and results live in the store. What is written here are copies of sources and scratch
+# files, on a volume: in memory they would count against the container's limit.
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin quire \
+    && install -d -o 10001 /var/lib/quire /var/lib/quire/tmp
+VOLUME /var/lib/quire
 USER 10001
 ENV PATH=/opt/quire/bin:$PATH \
     PYTHONUNBUFFERED=1 \
-    STATE_DIR=/tmp/quire \
+    STATE_DIR=/var/lib/quire \
+    TMPDIR=/var/lib/quire/tmp \
     LOG_FORMAT=json \
     METRICS_ADDRESS=0.0.0.0:9464 \
     HEALTH_ADDRESS=0.0.0.0:9465

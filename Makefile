@@ -13,7 +13,7 @@ help:
 	@echo "make pictures  take the README's pictures of the Web UI anew"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
-	@echo "make bench-full  every case, into docs/benchmarks/full (half an hour)"
+	@echo "make bench-full  every case, into docs/benchmarks/full (three quarters of an hour)"
 	@echo "make faults kill, starve and damage everything, and print what was lost (15 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
 	@echo "make clean  remove .venv and caches"
@@ -42,8 +42,8 @@ tools:
 		echo "Installing prometheus, chromium and chromium-driver ..."; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 			--no-install-recommends prometheus chromium chromium-driver >/dev/null \
-		|| echo "That did not work: the tests that need them are skipped."; \
-	else echo "Needs root on Debian: the tests that need Prometheus or Chromium are skipped."; fi
+		|| { echo "That did not work; without them their tests are skipped."; exit 1; }; \
+	else echo "Needs root on Debian: prometheus, chromium, chromium-driver. Without them their tests are skipped."; exit 1; fi
 
 pictures: $(STAMP) tools
 	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from temporalio.client import Client
-from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.common import MetricMeter, VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
 from activities.finalize import FinalizeDocument
@@ -45,6 +45,7 @@ from sources.web import name_in_url
 from storage.cache import FileCache
 from storage.places import Results, open_place
 from storage.protocol import Store
+from telemetry.beginnings import show_documents, show_route
 from telemetry.traces import NoTraces
 from workflows.document import DocumentWorkflow
 
@@ -220,6 +221,28 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
                 )
             )
     return workers
+
+
+def show_metrics(meter: MetricMeter, namespace: str, house: House, roles: tuple[str, ...]) -> None:
+    """Show what these roles will count, at zero and with the labels that the SDK adds to it: with
+    others these would be series beside the ones that grow."""
+    routes = _routes(house)
+    if "workflows" in roles:
+        labels = {
+            "namespace": namespace,
+            "task_queue": WORKFLOW_QUEUE,
+            "workflow_type": DocumentWorkflow.__name__,
+        }
+        names = [f"{provider}:{model}" for provider, model in routes]
+        show_documents(meter.with_additional_attributes(labels), names)
+    if "ai" in roles:
+        for (provider, model), limit in routes.items():
+            labels = {
+                "namespace": namespace,
+                "task_queue": route_queue(provider, model),
+                "activity_type": RecognizePage.recognize_page.__name__,
+            }
+            show_route(meter.with_additional_attributes(labels), f"{provider}:{model}", limit)
 
 
 def _deployment(build_id: str) -> WorkerDeploymentConfig | None:

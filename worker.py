@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated
@@ -11,10 +12,10 @@ from typing import Annotated
 import structlog
 import typer
 from temporalio.client import Client
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
-from bootstrap import ROLES, build_house, build_workers
+from bootstrap import ROLES, build_house, build_workers, show_metrics
 from client import connect, refused_by_temporal, register_search_attributes, worker_runtime
 from domain.errors import QuireError, SettingsError
 from embedded import EmbeddedServer
@@ -25,6 +26,8 @@ from telemetry.traces import start_traces
 
 log = structlog.get_logger("quire.worker")
 app = typer.Typer(add_completion=False, help=__doc__)
+# A server learns of a namespace that has just been made some seconds late.
+NAMESPACE_WITHIN_S = 15.0
 
 
 async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
@@ -35,13 +38,14 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     server = None if settings.temporal_address else EmbeddedServer(settings.state_dir)
     address = (await server.start()).address if server else None
     traces = start_traces(settings.otel_service_name, wanted=settings.tracing)
-    client = await connect(
-        settings, address, runtime=worker_runtime(settings), plugins=traces.plugins
-    )
+    runtime = worker_runtime(settings)
+    client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
     await _check_search_attributes(client)
     house = build_house(settings, traces)
     warming = asyncio.create_task(house.warm_up())
     workers = build_workers(client, house, roles)
+    if runtime:
+        show_metrics(runtime.metric_meter, client.namespace, house, roles)
     for left_out in sorted(
         plan.missing for plan in house.defaults.providers.values() if plan.missing
     ):
@@ -99,10 +103,17 @@ async def _serve_health(
 
 async def register(settings: Settings) -> None:
     """Add the search attributes that the cluster's namespace lacks."""
-    try:
-        added = await register_search_attributes(await connect(settings))
-    except RPCError as error:
-        raise refused_by_temporal(error) from None
+    client = await connect(settings)
+    give_up_at = time.monotonic() + NAMESPACE_WITHIN_S
+    while True:
+        try:
+            added = await register_search_attributes(client)
+            break
+        except RPCError as error:
+            absent = error.status is RPCStatusCode.NOT_FOUND
+            if not absent or time.monotonic() > give_up_at:
+                raise refused_by_temporal(error) from None
+            await asyncio.sleep(1.0)
     log.info("search_attributes_added", names=added)
 
 

@@ -50,7 +50,7 @@ class CallMeter:
 class Call:
     """One call; aborted unless it says something else."""
 
-    outcome = "ABORTED"
+    outcome = measures.ABORTED
 
     def answered(self, route: str, answer: PageAnswer) -> None:
         self.outcome = OK

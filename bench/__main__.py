@@ -1,6 +1,7 @@
 """`python -m bench [--full] [--only limit,growth]`: measure, and write `docs/benchmarks/`."""
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -15,13 +16,12 @@ from rich.table import Table as Screen
 
 from bench import machine
 from bench.findings import Part, Table
+from bench.progress import in_a_line
 from bench.report import Report, Run, cell
-from tests.tool import ROOT
+from tests.tool import ROOT, own_environment
 
 OUT = ROOT / "docs" / "benchmarks"
 ORDER = ("limit", "growth", "documents", "peers")
-# Those that can also be tried on fewer pages.
-SCALED = ("limit", "growth", "documents")
 Measure = Callable[[bool], Part]
 
 
@@ -29,7 +29,7 @@ def known(pages: int | None = None) -> dict[str, Measure]:
     """The parts by name; each is imported when its turn comes, so that one cannot break all."""
 
     def later(name: str) -> Measure:
-        options = {"pages": pages} if pages and name in SCALED else {}
+        options = {"pages": pages} if pages else {}
 
         def measure(full: bool) -> Part:
             found: Part = import_module(f"bench.{name}").measure(full, **options)
@@ -52,8 +52,8 @@ def run(parts: Mapping[str, Measure], report: Report, *, full: bool, console: Co
             part = measure(full)
         except Exception as error:
             failed.append(name)
-            line = " ".join(str(error).split())[:200]
-            _tell(f"[{number}/{len(parts)}] {name} FAILED: {type(error).__name__}: {line}")
+            _tell(f"[{number}/{len(parts)}] {name} FAILED: {in_a_line(error)}")
+            report.mark_failed(name, in_a_line(error), facts, ORDER)
             continue
         seconds = time.monotonic() - started
         report.add(Run(part, facts, seconds), ORDER)
@@ -62,6 +62,8 @@ def run(parts: Mapping[str, Measure], report: Report, *, full: bool, console: Co
                 console.print(_screen(table))
         for line in part.said:
             console.print(f"[bold]{escape(line)}[/bold]")
+        for line in part.skipped:
+            console.print(escape(f"not measured: {line}"))
         _tell(f"[{number}/{len(parts)}] {name} done in {seconds:.0f} s")
     return failed
 
@@ -81,11 +83,13 @@ def _tell(line: str) -> None:
 
 def main(arguments: Sequence[str] | None = None, parts: Mapping[str, Measure] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="every case; half an hour")
+    parser.add_argument("--full", action="store_true", help="every case, and install peers")
     parser.add_argument("--only", help=f"of {','.join(ORDER)}; the others' numbers are kept")
     parser.add_argument("--out", type=Path, default=OUT, help="where quick/ and full/ are")
     parser.add_argument("--pages", type=int, help="at most, for a first look; needs --out")
     chosen = parser.parse_args(arguments)
+    if sys.platform != "linux":
+        parser.error("the benchmarks need Linux: they read CPU and memory from /proc")
     if chosen.pages and chosen.out == OUT:
         parser.error("--pages gives other numbers than those that are kept: name another --out")
     found = dict(parts or known(chosen.pages))
@@ -107,6 +111,10 @@ def main(arguments: Sequence[str] | None = None, parts: Mapping[str, Measure] | 
 
 
 if __name__ == "__main__":
+    # The client's settings are read here; those of measured processes are given to each.
+    for name in set(os.environ) - set(own_environment()):
+        if not name.startswith("QUIRE_BENCH_"):
+            del os.environ[name]
     # Ended in either way, it takes its servers and workers along.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bench.commands import Bare
+from bench.medians import Median
 from bench.stage import Cost, Reading
 
 
@@ -37,5 +38,13 @@ class Measured:
     case: Case
     bare: list[Bare]
     quire: list[tuple[Reading, Cost]]
+    # The whole commands from nothing.
     cold_s: float | None = None
+    bare_cold_s: float | None = None
     shares: dict[str, float] | None = None
+
+    @property
+    def of_bare(self) -> Median:
+        """Each turn's ratio: what disturbs the machine for a while disturbs both of a turn."""
+        turns = zip(self.bare, self.quire, strict=True)
+        return Median.of([reading.seconds / run.seconds for run, (reading, _) in turns])

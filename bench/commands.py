@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.stage import settings_for
-from tests.tool import ROOT, Tool
+from tests.tool import ROOT, Tool, own_environment
 from tests.vendor.behaviours import vendor_answers_late
 from tests.vendor.process import StandInProcess
 
@@ -29,12 +29,14 @@ class Bare:
     peak_bytes: int
 
 
-def bare(source: Path, target: Path, vendor: StandInProcess, slots: int) -> Bare:
+def bare(source: Path, target: Path, vendor: StandInProcess, slots: int, *, warm: bool) -> Bare:
+    """One run; a warm one makes a call more than there are pages, before its clock starts."""
     arguments = [str(source), str(target), vendor.openai_url, str(slots)]
     started = time.perf_counter()
     ran = subprocess.run(
-        [sys.executable, "-m", "bench.bare", *arguments],
+        [sys.executable, "-m", "bench.bare", *arguments, *(["warm"] if warm else [])],
         cwd=ROOT,
+        env=own_environment(),
         check=True,
         stdout=subprocess.PIPE,
         timeout=WITHIN_S,
@@ -64,4 +66,4 @@ def check_calls(vendor: StandInProcess, expected: int) -> None:
     """Exactly one call a page: none saved by a store, none made twice."""
     made = len(vendor.calls())
     if made != expected:
-        raise WrongRun(f"{made} calls were made for {expected} pages")
+        raise WrongRun(f"{made} calls were made, not {expected}")

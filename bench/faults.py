@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.hostile import hostile_files, try_files
+from bench.usage import megabytes, own_peak
 from client import connect
 from domain.contracts import workflow_id
 from settings import Settings
@@ -132,7 +133,7 @@ def giant_documents(folder: Path) -> list[Line]:
             runs = asyncio.run(count_runs(cluster.address, ran.json["job_id"]))
         done = ran.code == 0 and ran.json["metadata"]["pages_done"] == text + vision
         lost = 0 if done else text + vision
-        ratio = peaks[name] / peaks["500"]
+        ratio = peaks[name] / (peaks["500"] or 1.0)
         memory = f"worker's peak {peaks[name]:.0f} MB ({ratio:.2f} of 500 pages')"
         note = f"{seconds:.0f} s in {runs} runs, {memory}"
         lines.append(Line(f"{name} pages", 1, int(done), lost, 0, note))
@@ -148,8 +149,7 @@ async def count_runs(address: str, job_id: str) -> int:
 
 def peak_mb(pid: int) -> float:
     """The most resident memory that the process ever had."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    return megabytes(own_peak(pid)) or 0.0
 
 
 def hostile_documents(folder: Path, variants: int) -> Line:

@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -19,8 +20,8 @@ PACKAGES = ("temporalio", "pymupdf", "pillow", "openai", "httpx", "pydantic", "p
 def facts() -> dict[str, str]:
     """The machine, the versions, the commit and the date, each in words."""
     found = {
-        "CPU": f"{_cpu_model()}, {len(os.sched_getaffinity(0))} cores",
-        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GB",
+        "CPU": f"{_cpu_model()}, {cores()} cores",
+        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB",
         "system": f"{platform.system()} {platform.release()}",
         "load before the run": f"{load():.2f}",
         "Python": platform.python_version(),
@@ -30,6 +31,11 @@ def facts() -> dict[str, str]:
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def load() -> float:

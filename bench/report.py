@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ class Run:
     part: Part
     facts: Mapping[str, str]
     seconds: float
+    # Why a later measurement of the part gave no numbers, and when that was.
+    failed: str = ""
 
 
 class Report:
@@ -31,10 +33,23 @@ class Report:
     def add(self, run: Run, order: Iterable[str]) -> None:
         """Take in a part in place of an earlier measurement of it, and write everything."""
         self.runs[run.part.name] = run
+        self._sort(order)
+        self._write(run)
+
+    def mark_failed(
+        self, name: str, why: str, facts: Mapping[str, str], order: Iterable[str]
+    ) -> None:
+        """Numbers that are known stay, but are said to be of an earlier measurement."""
+        known = self.runs.get(name) or Run(Part(name, f"The part {name}", ""), facts, 0.0)
+        said = f"{facts.get('date', '')}, commit {facts.get('commit', '')}: {why}"
+        self.runs[name] = replace(known, failed=said)
+        self._sort(order)
+        self._write(self.runs[name])
+
+    def _sort(self, order: Iterable[str]) -> None:
         places = {name: place for place, name in enumerate(order)}
         last = len(places)
         self.runs = dict(sorted(self.runs.items(), key=lambda item: places.get(item[0], last)))
-        self._write(run)
 
     def _write(self, changed: Run) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -66,6 +81,11 @@ def _facts(facts: Mapping[str, str]) -> Iterable[str]:
 def _section(run: Run) -> Iterable[str]:
     part, facts = run.part, run.facts
     yield f"## {part.title}\n"
+    if run.failed:
+        older = "; the numbers below are older" if part.tables else ""
+        yield f"> **Warning**: the last measurement failed ({run.failed}){older}.\n"
+        if not part.tables:
+            return
     noisy = machine.warning(facts)
     if noisy:
         yield f"> **Warning**: {noisy}.\n"
@@ -124,7 +144,8 @@ def _read(path: Path) -> dict[str, Run]:
     except (FileNotFoundError, ValueError):
         return {}
     return {
-        name: Run(_part(run["part"]), run["facts"], run["seconds"]) for name, run in numbers.items()
+        name: Run(_part(run["part"]), run["facts"], run["seconds"], run.get("failed", ""))
+        for name, run in numbers.items()
     }
 
 

@@ -8,6 +8,7 @@ a machine that is in service, not what starting costs.
 import asyncio
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,16 @@ from typing import Self
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
 
-from bench.usage import LOOK_EVERY_S, Cpu, PeakTree, cpu_of, machine_s
+from bench.usage import (
+    LOOK_EVERY_S,
+    Cpu,
+    PeakTree,
+    cpu_of,
+    forget_peak,
+    machine_s,
+    memory_of,
+    own_peak,
+)
 from client import connect
 from domain.carrying import DocumentRun
 from domain.contracts import WORKFLOW_QUEUE, DocumentResult, workflow_id
@@ -24,7 +34,7 @@ from settings import Settings
 from tests import pdfs
 from tests.cluster import Cluster
 from tests.tool import Tool
-from tests.vendor.standin import Addresses
+from tests.vendor.process import StandInProcess
 from workflows.document import DocumentWorkflow
 
 DEADLINE_S = 3000.0
@@ -64,23 +74,36 @@ class Reading:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the worker and the server took meanwhile, and the machine as a whole."""
+    """What worker, server and vendor took meanwhile, and the machine as a whole.
+
+    Memory is None where it cannot be read. `peak_bytes` is of the worker with its children,
+    looked at now and then (PSS); `own_peak_bytes` is the worker's alone, by the kernel (RSS).
+    """
 
     worker: Cpu
     server: Cpu
-    peak_bytes: int
+    vendor: Cpu
+    peak_bytes: int | None
+    own_peak_bytes: int | None
+    # At the end: it hardly gives any back.
+    server_bytes: int | None
     # How many cores of the machine were busy, on the average, with whatever it was.
     busy_cores: float
+
+    @property
+    def cpu_s(self) -> float:
+        return self.worker.total + self.server.total + self.vendor.total
 
 
 class Meter:
     """`with stage.meter() as meter: ...`; then `meter.cost`."""
 
-    def __init__(self, worker: int, server: int) -> None:
-        self._pids = (worker, server)
-        self._peak = PeakTree(worker)
+    def __init__(self, worker: int, server: int, vendor: int, every_s: float) -> None:
+        self._pids = (worker, server, vendor)
+        self._peak = PeakTree(worker, every_s)
 
     def __enter__(self) -> Self:
+        self._anew = forget_peak(self._pids[0])
         self._before = [cpu_of(pid) for pid in self._pids]
         self._started = (time.monotonic(), machine_s())
         self._peak.__enter__()
@@ -92,20 +115,29 @@ class Meter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._peak.__exit__(kind, error, trace)
-        spent = [
-            cpu_of(pid).since(before) for pid, before in zip(self._pids, self._before, strict=True)
-        ]
         started, machine = self._started
         busy = (machine_s() - machine) / (time.monotonic() - started)
-        self.cost = Cost(spent[0], spent[1], self._peak.bytes, busy)
+        worker, server, vendor = (
+            cpu_of(pid).since(before) for pid, before in zip(self._pids, self._before, strict=True)
+        )
+        self._peak.__exit__(kind, error, trace)
+        self.cost = Cost(
+            worker=worker,
+            server=server,
+            vendor=vendor,
+            peak_bytes=self._peak.bytes,
+            own_peak_bytes=own_peak(self._pids[0]) if self._anew else None,
+            server_bytes=memory_of(self._pids[1]),
+            busy_cores=busy,
+        )
 
 
 class Stage:
     """`async with Stage(folder, vendor, slots) as stage: await stage.read(source, job)`."""
 
-    def __init__(self, folder: Path, vendor: Addresses, slots: int, **settings: str) -> None:
+    def __init__(self, folder: Path, vendor: StandInProcess, slots: int, **settings: str) -> None:
         self.folder = folder
+        self._vendor = vendor
         self._cluster = Cluster(folder)
         tool = Tool(folder / "state", vendor, **settings_for(slots), **settings)
         self._tool = tool
@@ -141,12 +173,27 @@ class Stage:
             if cpu_of(self._worker.pid).total - before < CALM * LOOK_EVERY_S:
                 return
 
-    def meter(self) -> Meter:
-        return Meter(self._worker.pid, self._cluster.server.pid)
+    def meter(self, every_s: float = LOOK_EVERY_S) -> Meter:
+        return Meter(self._worker.pid, self._cluster.server.pid, self._vendor.pid, every_s)
 
     async def read(self, source: Path, job: str) -> Reading:
         """One document from the request to its result; the time is the workflow's own."""
-        result = await self._client.execute_workflow(
+        return await self._reading(job, await self._run(source, job))
+
+    async def read_metered(
+        self, sources: Mapping[str, Path], every_s: float = LOOK_EVERY_S
+    ) -> tuple[list[Reading], Cost]:
+        """Documents by job, all at once, and their cost. The meter stops with the last result:
+        what comes after, taking the histories from the server, is the measuring's own work."""
+        with self.meter(every_s) as meter:
+            results = await asyncio.gather(*(self._run(src, job) for job, src in sources.items()))
+        readings = [
+            await self._reading(job, result) for job, result in zip(sources, results, strict=True)
+        ]
+        return readings, meter.cost
+
+    async def _run(self, source: Path, job: str) -> DocumentResult:
+        return await self._client.execute_workflow(
             DocumentWorkflow.run,
             DocumentRun(
                 job_id=job, source=str(source), source_name=source.name, deadline_s=DEADLINE_S
@@ -154,6 +201,8 @@ class Stage:
             id=workflow_id(job),
             task_queue=WORKFLOW_QUEUE,
         )
+
+    async def _reading(self, job: str, result: DocumentResult) -> Reading:
         history = await self._history(job)
         return Reading(history.seconds, result, history)
 

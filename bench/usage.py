@@ -56,34 +56,63 @@ def machine_s() -> float:
     return (user + nice + system + sum(others)) / _TICK
 
 
-def memory_of(pid: int) -> int:
-    """Bytes of the process and all below it; pages that they share count once (PSS)."""
-    return sum(_memory(one) for one in [pid, *children_of(pid)])
+def megabytes(amount: int | None) -> float | None:
+    """Of a million bytes, as everywhere in the reports; what could not be read stays unknown."""
+    return None if amount is None else amount / 1e6
 
 
-def _memory(pid: int) -> int:
+def memory_of(pid: int) -> int | None:
+    """Bytes of the process and all below it; pages that they share count once (PSS). None where
+    that cannot be read, which is not the same as nothing."""
+    own = _memory(pid)
+    return None if own is None else own + sum(_memory(one) or 0 for one in children_of(pid))
+
+
+def _memory(pid: int) -> int | None:
     try:
         rollup = (_PROC / str(pid) / "smaps_rollup").read_text()
         return int(rollup.split("\nPss:")[1].split()[0]) * 1024
     except (OSError, IndexError):
-        return 0
+        return None
+
+
+def forget_peak(pid: int) -> bool:
+    """Let the kernel begin anew with a process's highest memory; False where it does not."""
+    try:
+        (_PROC / str(pid) / "clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def own_peak(pid: int) -> int | None:
+    """The most resident memory (RSS) that the process alone had since `forget_peak`."""
+    try:
+        status = (_PROC / str(pid) / "status").read_text()
+        return int(status.split("\nVmHWM:")[1].split()[0]) * 1024
+    except (OSError, IndexError):
+        return None
 
 
 class PeakTree:
     """`with PeakTree(pid) as peak: ...`; then `peak.bytes` is the most the tree had at once."""
 
     def __init__(self, pid: int, every_s: float = LOOK_EVERY_S) -> None:
-        self.bytes = 0
+        self.bytes: int | None = None
         self._pid = pid
         self._every_s = every_s
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="peak-memory", daemon=True)
 
     def _watch(self) -> None:
-        while True:
-            self.bytes = max(self.bytes, memory_of(self._pid))
-            if self._done.wait(self._every_s):
-                return
+        self._look()
+        while not self._done.wait(self._every_s):
+            self._look()
+
+    def _look(self) -> None:
+        now = memory_of(self._pid)
+        if now is not None:
+            self.bytes = max(self.bytes or 0, now)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -97,4 +126,4 @@ class PeakTree:
     ) -> None:
         self._done.set()
         self._thread.join()
-        self.bytes = max(self.bytes, memory_of(self._pid))
+        self._look()

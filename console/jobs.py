@@ -54,7 +54,7 @@ def handle_of(client: Client, job_id: str) -> Handle:
     return client.get_workflow_handle_for(DocumentWorkflow.run, workflow_id(job_id))
 
 
-async def start(client: Client, request: DocumentRequest, engine: str) -> Handle:
+async def start(client: Client, request: DocumentRequest, engine: str | None) -> Handle:
     """Start the job; attach when it runs already, or hand back the finished one.
 
     A job that failed may be started again under its id; `force` starts anew whatever there is.
@@ -74,7 +74,7 @@ async def start(client: Client, request: DocumentRequest, engine: str) -> Handle
         return handle_of(client, request.job_id)
 
 
-async def start_anew(client: Client, request: DocumentRequest, engine: str) -> Handle:
+async def start_anew(client: Client, request: DocumentRequest, engine: str | None) -> Handle:
     """A new run of a job that has ended."""
     return await _start(client, request, engine, WorkflowIDConflictPolicy.FAIL)
 
@@ -82,11 +82,15 @@ async def start_anew(client: Client, request: DocumentRequest, engine: str) -> H
 async def _start(
     client: Client,
     request: DocumentRequest,
-    engine: str,
+    engine: str | None,
     conflict: WorkflowIDConflictPolicy,
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
 ) -> Handle:
-    attributes = {"QuireStatus": "running", "QuireEngine": engine, "QuireUser": request.user_id}
+    attributes = {
+        "QuireStatus": "running",
+        "QuireEngine": engine or "default",
+        "QuireUser": request.user_id,
+    }
     try:
         return await client.start_workflow(
             DocumentWorkflow.run,
@@ -101,7 +105,7 @@ async def _start(
                     for name, value in attributes.items()
                 ]
             ),
-            static_summary=f"{request.source_name} ({engine})",
+            static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
             static_details=render_request(request, engine),
             # Where the server shares queues fairly, each owner gets the same part of the slots.
             priority=Priority(fairness_key=_cut(request.user_id)),

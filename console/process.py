@@ -123,11 +123,11 @@ async def start_detached(settings: Settings, request: DocumentRequest, out: Path
         _run_in_background(settings, request.job_id, out)
 
 
-def engine_of(settings: Settings, request: DocumentRequest, defaults: PlanDefaults) -> str:
-    """The provider of the first route, as lists and the Web UI show it; a cluster's workers know
-    theirs, and correct it at the end."""
+def engine_of(settings: Settings, request: DocumentRequest, defaults: PlanDefaults) -> str | None:
+    """The provider of the first route, as lists and the Web UI show it; None where only a
+    cluster's workers know it, who say so once they have a plan."""
     if settings.cluster:
-        return request.engine or "default"
+        return request.engine
     return make_plan(request, defaults).engine
 
 

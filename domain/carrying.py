@@ -28,6 +28,7 @@ class CarriedPage(Lean):
     attempts: tuple[AttemptNote, ...] = ()
     error: PageError | None = None
     take: int = 0
+    past: int = 0
     earlier: PageRecord | None = None
 
 
@@ -62,6 +63,10 @@ class Carried(Wire):
     # Input and output tokens, millionths of a dollar, answers without a price.
     spent: tuple[int, int, int, int] = (0, 0, 0, 0)
     dispatch: CarriedDispatch = CarriedDispatch()
+    # For the Web UI and the metrics: page, route and error of the attempts that failed last, and
+    # since when breakers are open.
+    last_errors: tuple[tuple[int, str, PageError], ...] = ()
+    opened: dict[str, float] = Field(default_factory=dict)
 
 
 class DocumentRun(DocumentRequest):

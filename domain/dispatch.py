@@ -268,6 +268,7 @@ class Dispatch:
             page=number,
             classification=classification,
             attempts=list(record.attempts),
+            past=len(record.attempts),
             take=record.take + 1 if good else record.take,
             earlier=record if good else None,
         )

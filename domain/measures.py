@@ -31,7 +31,12 @@ _LONG = (1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1800)
 
 # --- told by the workflow, once for each document and never again in a replay ------------------
 
-DOCUMENTS = Measure("quire_documents", "count", "Documents ended, by status", ("status",))
+DOCUMENTS = Measure(
+    "quire_documents",
+    "count",
+    "Documents ended, by status, public error code and type of error",
+    ("status", "code", "error_type"),
+)
 DOCUMENT_TIME = Measure(
     "quire_document_duration",
     "time",
@@ -46,18 +51,25 @@ FAILOVERS = Measure(
 TIMEOUTS = Measure(
     "quire_timeouts", "count", "Time ran out: of an attempt, or of the document", ("scope",)
 )
+CROWDED_OUT = Measure(
+    "quire_crowded_out", "count", "Attempts that left: no slot came in a moment", ("route",)
+)
 BREAKER_CHANGES = Measure(
     "quire_breaker_changes", "count", "Changes of a breaker to a state", ("key", "state")
 )
 BREAKER_STATE = Measure(
     "quire_breaker_state",
     "level",
-    "As the document that changed it last saw it: 0 closed, 1 half open, 2 open",
+    "Last told by any document, ended or not: 0 closed, 1 half open, 2 open",
     ("key",),
 )
 BREAKER_OPEN_TIME = Measure(
     "quire_breaker_open", "time", "How long a breaker stayed open", ("key",), _LONG
 )
+
+# --- told by a worker of the role `ai`, when it starts -----------------------------------------
+
+SLOTS = Measure("quire_slots", "level", "Calls to a model that may be under way", ("route",))
 
 # --- told by the attempts, where the vendor is called ------------------------------------------
 
@@ -80,8 +92,15 @@ QUEUE_DELAY = Measure(
 )
 
 ALL = (
-    DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, BREAKER_CHANGES, BREAKER_STATE,
-    BREAKER_OPEN_TIME, CALLS, CALL_TIME, IN_FLIGHT, TOKENS, COST, UNPRICED, REUSED, QUEUE_DELAY,
+    DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, CROWDED_OUT, BREAKER_CHANGES,
+    BREAKER_STATE, BREAKER_OPEN_TIME, SLOTS, CALLS, CALL_TIME, IN_FLIGHT, TOKENS, COST, UNPRICED,
+    REUSED, QUEUE_DELAY,
 )  # fmt: skip
 
 BREAKER_LEVELS = {"closed": 0, "half_open": 1, "open": 2}
+# In place of a code and a type of error, where there was none.
+NO_ERROR = "none"
+# The class of a page that there was no time to survey.
+UNSURVEYED = "UNKNOWN"
+# The outcome of a call that was called off.
+ABORTED = "ABORTED"

@@ -89,6 +89,7 @@ class DocumentProgress:
         self.version = carried.version
         self.changed = set(carried.changed)
         self.past_routes = carried.past_routes
+        self.last_errors.extend(carried.last_errors)
         needy = self._learn(carried.classes)
         again = {record.page: record for record in carried.again}
         taken_over = {record.page: record for record in carried.records}
@@ -157,6 +158,7 @@ class DocumentProgress:
                 "again": (),
                 "also_vision": self.vision,
                 "classes": self.letters,
+                "last_errors": tuple(self.last_errors),
             }
         )
 

@@ -21,6 +21,8 @@ class Page:
     attempts: list[AttemptNote] = field(default_factory=list)
     error: PageError | None = None
     take: int = 0
+    # How many of the attempts were made before a person had the page read again.
+    past: int = 0
     # A good reading that stands if the page cannot be read again.
     earlier: PageRecord | None = None
 
@@ -36,6 +38,7 @@ class Page:
             attempts=list(carried.attempts),
             error=carried.error,
             take=carried.take,
+            past=carried.past,
             earlier=carried.earlier,
         )
 
@@ -49,6 +52,7 @@ class Page:
             attempts=tuple(self.attempts),
             error=self.error,
             take=self.take,
+            past=self.past,
             earlier=self.earlier,
         )
 
@@ -62,6 +66,15 @@ class Page:
             round=self.round,
             not_before=self.not_before,
         )
+
+    @property
+    def moved(self) -> tuple[int, int] | None:
+        """From which route to which the last attempt took the page, if it went elsewhere.
+
+        What was tried before a person had it read again is no part of this reading.
+        """
+        routes = [note.route for note in self.attempts[self.past :][-2:]]
+        return (routes[0], routes[1]) if len(set(routes)) == 2 else None
 
     def bar(self, routes: Iterable[int], *, for_good: bool) -> None:
         """Never try these again; or, if not for good, not in this round."""

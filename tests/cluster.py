@@ -16,16 +16,21 @@ from domain.contracts import SEARCH_ATTRIBUTES
 from embedded import find_binary
 from tests.tool import ROOT, Tool
 
+# A history is called long so soon that a document of 30 pages continues as new.
+SOON_CONTINUED = {"limit.historyCount.suggestContinueAsNew": "70"}
+
 
 class Cluster:
     """A server with a database file, on a port that stays the same when it is started again."""
 
-    def __init__(self, folder: Path, config: Mapping[str, str] | None = None) -> None:
-        self._folder = folder
+    def __init__(
+        self, folder: Path, config: Mapping[str, str] | None = None, *, ui: bool = False
+    ) -> None:
+        self.folder = folder
         self._config = dict(config or {})
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._port, ui_port = _free_ports(2)
+        self._ui = ("--ui-port", str(ui_port)) if ui else ("--headless",)
+        self.ui_url = f"http://127.0.0.1:{ui_port}"
         self.workers: list[subprocess.Popen[bytes]] = []
 
     @property
@@ -33,7 +38,7 @@ class Cluster:
         return f"127.0.0.1:{self._port}"
 
     def __enter__(self) -> Self:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.start_server()
         return self
 
@@ -49,16 +54,16 @@ class Cluster:
 
     def start_server(self) -> None:
         command = [
-            find_binary(), "server", "start-dev", "--headless", "--log-level", "error",
+            find_binary(), "server", "start-dev", *self._ui, "--log-level", "error",
             "--ip", "127.0.0.1", "--port", str(self._port),
-            "--db-filename", str(self._folder / "cluster.db"),
+            "--db-filename", str(self.folder / "cluster.db"),
             "--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal",
         ]  # fmt: skip
         for name, kind in SEARCH_ATTRIBUTES.items():
             command += ["--search-attribute", f"{name}={kind}"]
         for key, value in self._config.items():
             command += ["--dynamic-config-value", f"{key}={value}"]
-        with (self._folder / "server.log").open("ab") as log:
+        with (self.folder / "server.log").open("ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log)
         self._await_port()
 
@@ -68,7 +73,7 @@ class Cluster:
 
     def start_worker(self, tool: Tool, *arguments: str, **settings: str) -> subprocess.Popen[bytes]:
         """A worker with the tool's settings and store; returns when it serves."""
-        log = self._folder / f"worker-{len(self.workers)}.log"
+        log = self.folder / f"worker-{len(self.workers)}.log"
         with log.open("wb") as file:
             worker = subprocess.Popen(
                 [sys.executable, str(ROOT / "worker.py"), *arguments],
@@ -93,6 +98,14 @@ class Cluster:
             except OSError:
                 time.sleep(0.05)
         raise RuntimeError("the server did not start")
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def children_of(pid: int) -> list[int]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from domain import measures
 from settings import ProviderSettings, Settings
 from starter import app
 
@@ -47,6 +48,16 @@ def test_every_command_is_documented_and_exists() -> None:
     rows = [line.split("|")[1] for line in readme.splitlines() if line.startswith("| `")]
     documented = {word for row in rows for word in re.findall(r"`([a-z]+)[^`]*`", row)}
     assert documented == existing
+
+
+def test_every_metric_is_documented_with_its_labels_and_exists() -> None:
+    rows = [
+        [set(re.findall(r"`(\w+)`", cell)) for cell in line.split("|")[1:3]]
+        for line in (ROOT / "docs/operations.md").read_text().splitlines()
+        if line.startswith("| `quire_")
+    ]
+    documented = {name: labels for names, labels in rows for name in names}
+    assert documented == {measure.exposed: set(measure.labels) for measure in measures.ALL}
 
 
 def test_links_in_the_docs_lead_somewhere() -> None:

@@ -11,14 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from settings import Settings
 from tests.vendor.standin import Addresses
 
 ROOT = Path(__file__).resolve().parents[1]
-# What the machine's own environment says must not decide a test.
+# What the machine's own environment says must not decide a test: vendors', and every setting.
 FOREIGN = (
-    "OPENAI_", "ANTHROPIC_", "TEMPORAL_", "AWS_", "QUIRE_", "IMAGE_", "BREAKER_", "ENCRYPT",
-    "STORE_URL", "RESULTS_URL", "SOURCE_", "ALLOW_PRIVATE",
+    "OPENAI_", "ANTHROPIC_", "TEMPORAL_", "AWS_", "QUIRE_", "OTEL_",
+    *(name.upper() for name in Settings.model_fields),
 )  # fmt: skip
+
+
+def own_environment() -> dict[str, str]:
+    """This process's environment without anything that could be a setting, in whatever case."""
+    return {k: v for k, v in os.environ.items() if not k.upper().startswith(FOREIGN)}
 
 
 @dataclass(frozen=True)
@@ -71,8 +77,7 @@ class Tool:
         return other
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        own = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
-        return {**own, "STATE_DIR": str(self.state), **self.settings, **settings}
+        return {**own_environment(), "STATE_DIR": str(self.state), **self.settings, **settings}
 
     def start(self, *arguments: object, **settings: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

@@ -48,7 +48,7 @@ class DocumentWorkflow:
             request.job_id, request.user_id, workflow.info().start_time.timestamp()
         )
         self._stop = StopSign()
-        self._teller = Teller(self._progress)
+        self._teller = Teller(self._request, self._progress)
         self._scheduler = Scheduler(self._progress, self._stop, self._teller)
 
     @workflow.run
@@ -90,6 +90,7 @@ class DocumentWorkflow:
         if carried.classes:
             self._progress.choose_pages(self._request.pages, carried.source.page_count)
             self._progress.take_up(carried, text_only=self._request.text_only)
+            self._teller.take_up(carried)
         try:
             return await self._dispatch_and_finalize(carried)
         finally:
@@ -101,7 +102,7 @@ class DocumentWorkflow:
             self._teller.entered("dispatch", workflow.now().timestamp())
             if self._progress.dispatch and await self._scheduler.run(carried.plan, carried.brief):
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                return self._progress.carry(carried)
+                return self._teller.carry(self._progress.carry(carried))
             self._progress.close(
                 timed_out=self._stop.deadline_passed, cancelled=self._stop.cancelled
             )
@@ -177,7 +178,8 @@ class DocumentWorkflow:
 
     def _fail(self, info: ErrorInfo) -> Exception:
         self._progress.failed(info, workflow.now().timestamp())
-        self._teller.failed(info, workflow.now().timestamp())
+        late = self._stop.deadline_passed and not self._stop.cancelled
+        self._teller.failed(info, workflow.now().timestamp(), timed_out=late)
         workflow.upsert_search_attributes(
             [SearchAttributeKey.for_keyword("QuireStatus").value_set("failed")]
         )

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio import workflow
+from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -83,6 +84,7 @@ class Preparation:
         )
         deadline = workflow.info().start_time + timedelta(seconds=plan.deadline_s)
         self._progress.planned(plan, deadline.timestamp())
+        _correct_engine(plan.engine)
         return plan
 
     async def survey(self, plan: DocumentPlan) -> Carried | ReuseReceipt:
@@ -229,6 +231,16 @@ class Preparation:
             return task.result()
         task.cancel()
         return None
+
+
+def _correct_engine(engine: str) -> None:
+    """Whoever started the document from afar could only guess; lists should not show the guess
+    until the end. Where the guess was right, nothing is added to history."""
+    key = SearchAttributeKey.for_keyword("QuireEngine")
+    told = workflow.info().typed_search_attributes.get(key)
+    # Documents begun by older workers have nothing at this place in their history.
+    if told != engine and workflow.patched("engine-after-plan"):
+        workflow.upsert_search_attributes([key.value_set(engine)])
 
 
 def _taken_over(carried: Carried, previous: PreviousReceipt) -> Carried:

@@ -169,7 +169,11 @@ class Scheduler:
             else:
                 outcome = attempt_outcome(end)
                 if isinstance(outcome, str):
-                    pages.stood_aside(number, now, crowded=outcome == "crowded")
+                    crowded = outcome == "crowded"
+                    if crowded:
+                        route = pages.routes[pages.flights[number].route]
+                        self._teller.crowded_out(number, route.key)
+                    pages.stood_aside(number, now, crowded=crowded)
                 else:
                     pages.failed(number, outcome, now)
                     self._progress.erred(number)

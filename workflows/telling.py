@@ -11,6 +11,8 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from domain import measures
     from domain.breaker import Breaker, BreakerState
+    from domain.carrying import Carried
+    from domain.contracts import DocumentRequest
     from domain.details import render_details
     from domain.errors import ErrorInfo
     from domain.measures import Measure
@@ -24,11 +26,21 @@ PAGES_AT_ONCE = 500
 class Teller:
     """Compares what is with what it told last, and tells the difference."""
 
-    def __init__(self, progress: DocumentProgress) -> None:
+    def __init__(self, request: DocumentRequest, progress: DocumentProgress) -> None:
+        self._request = request
         self._progress = progress
         self._known: dict[str, BreakerState] = {}
         self._opened: dict[str, float] = {}
         self._rendered_at = 0.0
+
+    def take_up(self, carried: Carried) -> None:
+        """An earlier run has already told how these breakers are."""
+        self._known = {key: breaker.state for key, breaker in carried.dispatch.breakers.items()}
+        self._opened = dict(carried.opened)
+
+    def carry(self, carried: Carried) -> Carried:
+        """What the next run must know, to measure how long breakers stay open."""
+        return carried.model_copy(update={"opened": dict(self._opened)})
 
     def entered(self, phase: str, now: float) -> None:
         """A step of the document begins."""
@@ -51,17 +63,21 @@ class Teller:
 
     def render(self, now: float) -> None:
         self._rendered_at = now
-        workflow.set_current_details(render_details(self._progress, now))
+        workflow.set_current_details(render_details(self._request, self._progress, now))
 
     def attempted(self, page: Page) -> None:
         """An attempt ended; if the page was tried elsewhere before, that was a failover.
 
         Told at the end: an attempt that never came to its turn is none.
         """
-        routes = self._progress.route_keys
-        before, last = ([None, *page.attempts])[-2:]
-        if before is not None and last is not None and before.route != last.route:
-            _count(measures.FAILOVERS, from_route=routes[before.route], to_route=routes[last.route])
+        if page.moved is not None:
+            before, last = (self._progress.route_keys[route] for route in page.moved)
+            _count(measures.FAILOVERS, from_route=before, to_route=last)
+
+    def crowded_out(self, page: int, route: str) -> None:
+        """No slot came in a moment: the page looks for another route."""
+        _count(measures.CROWDED_OUT, route=route)
+        workflow.logger.info("attempt_crowded_out", extra={"page": page, "route": route})
 
     def timed_out(self, scope: str) -> None:
         _count(measures.TIMEOUTS, scope=scope)
@@ -75,17 +91,27 @@ class Teller:
             _count(
                 measures.PAGES,
                 source=record.source.value,
-                classification=known.value if known else "UNKNOWN",
+                classification=known.value if known else measures.UNSURVEYED,
             )
         if self._progress.timed_out:
             self.timed_out("document")
         self._ended("completed", now, facts)
 
-    def failed(self, error: ErrorInfo, now: float) -> None:
-        """There is no document."""
-        self._ended("failed", now, {"error_code": error.code.value, "reason": error.reason})
+    def failed(self, error: ErrorInfo, now: float, *, timed_out: bool) -> None:
+        """There is no document; perhaps because its deadline passed first."""
+        if timed_out:
+            self.timed_out("document")
+        facts = {"error_code": error.code.value, "reason": error.reason}
+        self._ended("failed", now, facts, error.code.value, error.error_type)
 
-    def _ended(self, status: str, now: float, facts: dict[str, Any]) -> None:
+    def _ended(
+        self,
+        status: str,
+        now: float,
+        facts: dict[str, Any],
+        code: str = measures.NO_ERROR,
+        error_type: str = measures.NO_ERROR,
+    ) -> None:
         for key in sorted(self._opened):
             self._opened_until(key, now)
         for key, state in sorted(self._known.items()):
@@ -93,7 +119,7 @@ class Teller:
             if state is not BreakerState.CLOSED:
                 _set(measures.BREAKER_STATE, 0, key=key)
         took = now - self._progress.started
-        _count(measures.DOCUMENTS, status=status)
+        _count(measures.DOCUMENTS, status=status, code=code, error_type=error_type)
         _time(measures.DOCUMENT_TIME, took, status=status)
         self.render(now)
         workflow.logger.info(

@@ -13,6 +13,8 @@ from pathlib import Path
 INSTALL_WITHIN_S = 900.0
 # What was asked for; written last, so that half an environment is never taken for a whole one.
 COMPLETE = "quire-bench.txt"
+# Programs that peers need, by the Debian package that has them.
+PACKAGES = {"pdftoppm": "poppler-utils", "pdftotext": "poppler-utils"}
 
 
 class CannotInstall(Exception):
@@ -30,7 +32,8 @@ def environment(
     """The environment's folder; made if need be and if `install` allows it."""
     for program in programs:
         if shutil.which(program) is None:
-            raise CannotInstall(f"the program {program} is missing on this machine")
+            package = PACKAGES.get(program, program)
+            raise CannotInstall(f"it needs {program}: install the Debian package {package}")
     target = folder() / name
     wanted = "\n".join(requirements) + "\n"
     complete = target / COMPLETE

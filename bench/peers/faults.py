@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.findings import Row
+from bench.peers.budget import Budget
 from bench.peers.contest import Contestant
 from bench.peers.counting import truth
 from bench.peers.running import Outcome, job_for, prepare, run, run_until_killed
+from bench.progress import in_a_line, tell
 from tests import pdfs
 from tests.vendor.behaviours import vendor_hangs, vendor_rate_limits
-from tests.vendor.process import RemoteStandIn
+from tests.vendor.process import StandInProcess
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Fault:
     """
 
     name: str
-    strike: Callable[[RemoteStandIn], None]
+    strike: Callable[[StandInProcess], None]
     kills: bool = False
     limit_s: float = 300.0
 
@@ -31,7 +33,7 @@ THIRD_429 = Fault(
 )
 ALL_429 = Fault("every call 429", lambda vendor: vendor.behave(vendor_rate_limits()))
 TENTH_HANGS = Fault(
-    "every tenth call hangs",
+    "every tenth call hangs, within 120 s",
     lambda vendor: vendor.behave(vendor_hangs(), every=10),
     limit_s=120.0,
 )
@@ -42,42 +44,57 @@ FAULTS = (THIRD_429, ALL_429, TENTH_HANGS, KILLED)
 def suffer(
     faults: Sequence[Fault],
     contestants: Sequence[Contestant],
-    vendor: RemoteStandIn,
+    vendor: StandInProcess,
     folder: Path,
     pages: int,
     slots: int,
+    budget: Budget,
 ) -> list[Row]:
-    """Every fault to every tool, one after the other."""
+    """Every fault to every tool, one after the other. A measurement that goes wrong is a row that
+    says so, and the next one follows."""
     pdf = pdfs.mixed_pdf(folder / "faults.pdf", 0, pages)
-    rows = []
+    rows: list[Row] = []
     for number, fault in enumerate(faults):
         for contestant in contestants:
-            prepare(vendor, contestant)
-            fault.strike(vendor)
             place = folder / f"fault-{number}-{contestant.name}"
-            rows.append(_one(fault, contestant, vendor, place, pdf, pages, slots))
+            try:
+                prepare(vendor, contestant)
+                fault.strike(vendor)
+                limit_s = budget.limit(fault.limit_s)
+                row = _one(fault, contestant, vendor, place, pdf, pages, slots, limit_s)
+            except Exception as error:
+                row = {
+                    "fault": fault.name,
+                    "tool": contestant.name,
+                    "pages": pages,
+                    "note": f"not measured: {in_a_line(error)}",
+                }
+            rows.append(row)
+            told = row.get("recovered", row["note"])
+            tell(f"{fault.name}: {contestant.name}: {told} of {pages} pages")
     return rows
 
 
 def _one(
     fault: Fault,
     contestant: Contestant,
-    vendor: RemoteStandIn,
+    vendor: StandInProcess,
     place: Path,
     pdf: Path,
     pages: int,
     slots: int,
+    limit_s: float,
 ) -> Row:
     job = job_for(pdf, place, vendor, slots)
     notes = []
     answered: set[str] = set()
     if fault.kills:
-        if not run_until_killed(contestant, job, vendor, pages // 2, fault.limit_s):
+        if not run_until_killed(contestant, job, vendor, pages // 2, limit_s):
             notes.append("ended before it could be killed")
         answered = {call.image_mark for call in vendor.calls() if call.status == 200}
-    outcome = run(contestant, job, vendor, fault.limit_s)
+    outcome = run(contestant, job, vendor, limit_s)
     if outcome.exit_code is None:
-        notes.append(f"stopped, still at it after {fault.limit_s:.0f} s")
+        notes.append(f"stopped, still at it after {limit_s:.0f} s")
     repeated = sum(1 for call in outcome.calls if call.image_mark in answered)
     return {
         "fault": fault.name,

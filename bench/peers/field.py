@@ -5,7 +5,6 @@ number of calls at once.
 """
 
 import json
-import os
 import re
 import subprocess
 import time
@@ -18,9 +17,10 @@ from typing import Any, ClassVar
 
 from bench.peers.contest import ANSWER, MODEL, Job, Told
 from bench.peers.environments import environment, python
-from tests.tool import FOREIGN
+from tests.tool import own_environment
 
 DRIVERS = Path(__file__).parent / "drivers"
+IMPORTS_WITHIN_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,20 @@ class Peer(ABC):
     def told(self, job: Job, log: str) -> Told: ...
 
     def environment(self, job: Job) -> dict[str, str]:
-        own = {k: v for k, v in os.environ.items() if not k.startswith((*FOREIGN, "PYTHON"))}
         vendor = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": job.openai_url}
-        return {**own, **vendor, **self.settings}
+        return {**self._own(), **vendor}
 
     def imports_s(self) -> float:
-        env = {**os.environ, **self.settings}
+        command = [self.python, "-c", f"import {self.modules}"]
         started = time.monotonic()
-        subprocess.run([self.python, "-c", f"import {self.modules}"], env=env, check=True)
+        subprocess.run(
+            command, env=self._own(), check=True, capture_output=True, timeout=IMPORTS_WITHIN_S
+        )
         return time.monotonic() - started
+
+    def _own(self) -> dict[str, str]:
+        own = {k: v for k, v in own_environment().items() if not k.startswith("PYTHON")}
+        return {**own, **self.settings}
 
     def document_s(self, job: Job) -> float | None:
         return None

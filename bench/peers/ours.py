@@ -9,8 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from bench.peers.contest import ANSWER, Job, Told
+from bench.stage import settings_for
 from tests.tool import ROOT, Tool
 from tests.vendor.standin import Addresses
+
+RESULT = "result.json"
+ROUTE = "openai:gpt-6.1-sol"
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,13 @@ class Quire:
         return 0.0
 
     def document_s(self, job: Job) -> float | None:
+        """From the workflow's start to the moment that the result lies where it was asked for:
+        the result itself names an earlier end, which is before it was written."""
         result = self._result(job)
         if result is None:
             return None
-        started, completed = (
-            datetime.fromisoformat(result[end]) for end in ("started_at", "completed_at")
-        )
-        return (completed - started).total_seconds()
+        started = datetime.fromisoformat(result["started_at"]).timestamp()
+        return (job.out / RESULT).stat().st_mtime - started
 
     def told(self, job: Job, log: str) -> Told:
         pages = (self._result(job) or {"pages": []})["pages"]
@@ -50,7 +54,7 @@ class Quire:
         return Told(result=degraded, sources=Counter(page["source"] for page in pages))
 
     def _result(self, job: Job) -> dict[str, Any] | None:
-        path = job.out / "result.json"
+        path = job.out / RESULT
         if not path.exists():
             return None
         result: dict[str, Any] = json.loads(path.read_text())
@@ -59,12 +63,18 @@ class Quire:
 
 def fastest(slots: int) -> Quire:
     """As `bench.limit` runs it: one model, as the peers have."""
-    return Quire("quire", "10m", {"WHEN_BUSY": "wait", "PAGE_WINDOW": str(2 * slots)})
+    return Quire("quire", "10m", settings_for(slots))
 
 
-def as_it_comes(deadline: str) -> Quire:
+def large_pictures(slots: int) -> Quire:
+    """The same with pictures like those of the peers."""
+    pictures = {"IMAGE_DPI": "200", "IMAGE_FORMAT": "png"}
+    return Quire("quire, 200 dpi PNG", "10m", {**settings_for(slots), **pictures})
+
+
+def as_it_comes(name: str, deadline: str) -> Quire:
     """Its defaults: other models and MuPDF stand by for a page."""
-    return Quire("quire", deadline)
+    return Quire(name, deadline)
 
 
 def counting(deadline: str) -> Quire:
@@ -73,5 +83,12 @@ def counting(deadline: str) -> Quire:
 
 
 def holding(deadline: str) -> Quire:
-    """Pages wait for the vendor until the deadline, and for a slot of their own model."""
-    return Quire("quire, hold", deadline, {"DISPATCH_MODE": "hold", "WHEN_BUSY": "wait"})
+    """As the settings' page advises for an archive overnight: pages wait for the vendor, and
+    breakers look at the share of failed calls."""
+    settings = {"DISPATCH_MODE": "hold", "BREAKER_TRIP": "window"}
+    return Quire("quire, overnight", deadline, settings)
+
+
+def one_route(deadline: str) -> Quire:
+    """One model and no other, as the peers have; all else as it comes."""
+    return Quire("quire, one route", deadline, {"ROUTE_CHAIN": ROUTE})

@@ -1,8 +1,10 @@
 """The comparison in the form of the report."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from bench.findings import Chart, Column, Part, Row, Table
+from bench.peers.counting import FAILED, IN_LOG, NAMED, NONE_MISSING, STOPPED
 from bench.peers.field import PEERS
 from bench.peers.running import LATENCY_S
 from bench.peers.speed import Speed, ideal_s
@@ -18,8 +20,10 @@ SPEED_COLUMNS = (
     Column("document_s", "document", "{:.1f} s"),
     Column("calls_span_s", "first to last call", "{:.1f} s"),
     Column("pages_per_s", "pages/s", "{:.1f}"),
-    Column("peak_mb", "peak memory", "{} MB"),
+    Column("peak_mb", "peak memory", "{:.0f} MB"),
     Column("image_kb", "picture", "{} kB"),
+    Column("vendor_cpu_s", "vendor CPU", "{:.2f} s"),
+    Column("runs", "runs"),
 )
 FAULT_COLUMNS = (
     Column("fault", "fault"),
@@ -34,24 +38,50 @@ FAULT_COLUMNS = (
     Column("truth", "says which pages are missing"),
     Column("note", "note"),
 )
-METHOD = (
-    "The same document of pages with a chart, the same stand-in vendor on this machine "
-    f"({LATENCY_S:.1f} s for an answer), the same number of calls at once, one tool after the "
-    "other; Quire first and again last, and the slower of its two runs counts. Each peer is "
-    "installed in an environment of its own and runs with its defaults: {peers}. `Whole process` "
-    "is from the command to its end. `Document` leaves out the start: for a peer its imports, for "
-    "Quire what is before the start of its workflow, and the writing of the result. Memory is the "
-    "highest sum over all of a tool's processes (shares of what they have in common), for Quire "
-    "with its Temporal server. A page counts as recovered when the model's answer to its very "
-    "picture stands in the tool's output. A tool says the truth when every page without the "
-    "model's text is named in its result, or when it ends with an error. A killed tool is run "
-    "again at once with the same command: its calls are those of both runs, its seconds those of "
-    "the second. Rate limits carry no hint when to come back. In the faults Quire runs "
-    "with its defaults but for the slots and the deadline, so that other models stand by; "
-    "then with breakers that open by the share of failed calls (`window`), and waiting for the "
-    "same model (`hold`). Its exit code is 0 with degraded pages by "
-    "design; `--strict` makes it 5."
-)
+# What is said of a tool, by what it said itself where pages were missing.
+SAYINGS = {
+    NONE_MISSING: "none missing",
+    NAMED: "names the missing pages",
+    IN_LOG: "names them in its log only",
+    FAILED: "only says that it failed",
+    STOPPED: "not finished at our limit",
+}
+UNNAMED = "unnamed"
+METHOD = """\
+The same document of pages with a chart, the same stand-in vendor on this machine ({latency:.1f} s
+for an answer), the same number of calls at once, one tool after the other.
+
+- **Runs**: in the full set twice, the second time in the opposite order; of Quire the slower run
+  counts, of a peer the faster. Quick runs each once, and stops a tool after 40 s.
+- **Peers**: each in an environment of its own, with its defaults: {peers}.
+- **Quire**: `starter.py process` with a new state folder and its own server, with the settings of
+  the limit: `WHEN_BUSY=wait`, `MAX_INFLIGHT_PER_MODEL=slots`, `PAGE_WINDOW=2*slots` (at least 32),
+  and `LOCAL_OCR=never`. Then with pictures like the peers' (`IMAGE_DPI=200`, `IMAGE_FORMAT=png`),
+  and with its defaults but for the slots and `LOCAL_OCR`.
+- **Pictures** differ, as they are part of each tool's defaults: Quire sends JPEG of 100 dpi, the
+  peers PNG of more pixels, which take longer to draw, to send and to take in. So a part of the
+  ratio is the picture's; the row with 200 dpi PNG shows how large. `Vendor CPU` is the stand-in's.
+- **Time**: `whole process` is from the command to its end. `Document` leaves out the start: for a
+  peer its imports, timed before the run and after it, of which the shorter counts; for Quire what
+  is before the start of its workflow. It ends for a peer with the process, for Quire when the
+  result lies in the folder that was asked for.
+- **Memory** is the highest sum over all of a tool's processes (PSS: what they share counts once),
+  in MB of a million bytes; for Quire with its Temporal server.
+
+In the faults a page counts as recovered when the model's answer to its very picture stands in the
+tool's output. Where pages are missing, a tool names them in its result, names them in its log only,
+only says that it failed (its exit code is an error), or says nothing. A tool is stopped after
+300 s, or 120 s where calls hang. A killed tool is run again at once with the same command: its
+calls are those of both runs, its seconds those of the second. Rate limits carry no hint when to
+come back.
+
+Quire runs with its defaults but for the slots and a deadline of 100 s, so that other models stand
+by: a page may spill over to up to three routes with as many calls each, 24 at once where a peer has
+8 (see `most at once`). Then the same with one route alone (`one route`), which has as many calls
+at once as the peers; with breakers that open by the share of failed calls (`window`); and as
+[advised](../../settings.md#a-text-soon-or-a-models-text) for an archive overnight, with pages that
+also wait for a vendor to come back (`overnight`). Its exit code is 0 with degraded pages by design;
+`--strict` makes it 5."""
 
 
 def part(
@@ -60,8 +90,8 @@ def part(
     faults: Sequence[Row],
     skipped: Sequence[str],
 ) -> Part:
-    """All findings; the first of the speeds is Quire's."""
-    pages = speeds[0].pages
+    """All findings, of whichever tools could be measured."""
+    pages = max((speed.pages for speed in speeds), default=0)
     title = (
         f"{pages} pages, {slots} calls at once; the vendor alone takes "
         f"{ideal_s(pages, slots):.1f} s"
@@ -83,49 +113,61 @@ def part(
     return Part(
         "peers",
         "Against peers",
-        METHOD.format(peers=peers),
+        METHOD.format(peers=peers, latency=LATENCY_S),
         tables,
         [chart],
-        [*_ratios(speeds), *_told(faults)],
+        [*_ratios(speeds, slots), *_told(faults)],
         skipped,
     )
 
 
-def _ratios(speeds: Sequence[Speed]) -> list[str]:
-    ours, *others = speeds
-    complete = [speed for speed in others if speed.complete]
-    if not ours.complete:
-        return [f"Quire read {len(ours.outcome.marks)} of {ours.pages} pages: nothing to compare."]
-    if not complete:
-        return ["No peer read the whole document: there is nothing to compare with."]
-    said = []
-    for basis, ends in (("document", "start left out"), ("process", "whole process")):
-        key = f"{basis}_s"
-        best = min(complete, key=lambda speed: float(getattr(speed, key)))
-        theirs, own = getattr(best, key), getattr(ours, key)
-        said.append(
-            f"{ours.pages} pages in {own:.1f} s, the fastest peer ({best.tool}) in {theirs:.1f} s "
-            f"({ends}): {theirs / own:.1f} times as fast{_promise(ours.pages, theirs / own)}."
-        )
-    return said
+def _ratios(speeds: Sequence[Speed], slots: int) -> Iterable[str]:
+    """Each of ours against the fastest peer that read everything; the first has the promise."""
+    own = [speed for speed in speeds if speed.ours]
+    peers = [speed for speed in speeds if not speed.ours and speed.complete]
+    if not peers:
+        yield "No peer read the whole document: there is nothing to compare with."
+        return
+    if not own:
+        yield "Quire was not measured: there is nothing to compare."
+    for number, ours in enumerate(own):
+        if not ours.complete:
+            read = len(ours.outcome.marks)
+            yield f"{ours.tool} read {read} of {ours.pages} pages: nothing to compare."
+            continue
+        for key, ends in (("document_s", "start left out"), ("process_s", "whole process")):
+            best = min(peers, key=lambda speed: float(getattr(speed, key)))
+            theirs, seconds = getattr(best, key), getattr(ours, key)
+            yield (
+                f"{ours.tool}: {ours.pages} pages in {seconds:.1f} s, the fastest peer "
+                f"({best.tool}) in {theirs:.1f} s ({ends}): {theirs / seconds:.1f} times as fast"
+                f"{_promise(ours, theirs, theirs / seconds, slots) if number == 0 else ''}."
+            )
 
 
-def _promise(pages: int, ratio: float) -> str:
-    """The promise is one for a document of some length: a short one is mostly start and end."""
-    if pages < PROMISED_FOR:
+def _promise(ours: Speed, theirs: float, ratio: float, slots: int) -> str:
+    """The promise is one for a document of some length: a short one is mostly start and end.
+    No tool is faster than the vendor, so that is said with it."""
+    if ours.pages < PROMISED_FOR:
         return ""
-    return f"; promised {PROMISE}: {'kept' if ratio >= PROMISE else 'NOT kept'}"
+    most = theirs / ideal_s(ours.pages, slots)
+    kept = "kept" if ratio >= PROMISE else "**not kept**"
+    return f" (the vendor alone would be {most:.1f} times as fast); promised {PROMISE}: {kept}"
 
 
-def _told(faults: Sequence[Row]) -> list[str]:
-    """For every tool, over all faults: what came back, and where it did not say so."""
-    said = []
+def _told(faults: Sequence[Row]) -> Iterable[str]:
+    """For every tool, over all faults: what came back, and what it said of missing pages."""
     for tool in dict.fromkeys(str(row["tool"]) for row in faults):
-        rows = [row for row in faults if row["tool"] == tool]
+        rows = [row for row in faults if row["tool"] == tool and row.get("truth")]
         recovered = sum(int(row["recovered"] or 0) for row in rows)
-        honest = sum(1 for row in rows if row["truth"] == "yes")
-        said.append(
-            f"{tool}: {recovered} of {sum(int(row['pages'] or 0) for row in rows)} pages after "
-            f"{len(rows)} faults; in {honest} of them a user learns which pages are missing."
-        )
-    return said
+        pages = sum(int(row["pages"] or 0) for row in rows)
+        said = f"{tool}: {recovered} of {pages} pages after {len(rows)} faults"
+        words = "; ".join(_sayings([str(row["truth"]) for row in rows]))
+        yield f"{said}; {words}." if words else f"{said}."
+
+
+def _sayings(truths: Sequence[str]) -> Iterable[str]:
+    by_kind = Counter(truth if truth in SAYINGS else UNNAMED for truth in truths)
+    for kind, words in (*SAYINGS.items(), (UNNAMED, "pages missing that nothing speaks of")):
+        if by_kind[kind]:
+            yield f"{words} in {by_kind[kind]}"

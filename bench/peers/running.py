@@ -10,11 +10,11 @@ from pathlib import Path
 
 from bench.peers.contest import Contestant, Job, Told
 from bench.peers.counting import marks_in
-from bench.usage import PeakTree
+from bench.usage import PeakTree, cpu_of
 from tests.cluster import children_of, kill
 from tests.vendor.behaviours import vendor_answers_late
 from tests.vendor.calls import Call, most_at_once
-from tests.vendor.process import RemoteStandIn
+from tests.vendor.process import StandInProcess
 
 LATENCY_S = 0.3
 LOG = "log.txt"
@@ -26,7 +26,9 @@ class Outcome:
 
     exit_code: int | None
     seconds: float
-    peak_bytes: int
+    peak_bytes: int | None
+    # Of the stand-in vendor: larger pictures cost it more.
+    vendor_cpu_s: float
     calls: list[Call]
     marks: frozenset[str]
     told: Told
@@ -42,41 +44,53 @@ class Outcome:
         return max(ended) - min(call.started for call in self.calls) if ended else 0.0
 
 
-def job_for(pdf: Path, folder: Path, vendor: RemoteStandIn, slots: int) -> Job:
+def job_for(pdf: Path, folder: Path, vendor: StandInProcess, slots: int) -> Job:
     """A job in a new folder."""
     job = Job(pdf, folder, vendor.openai_url, vendor.anthropic_url, slots)
     job.out.mkdir(parents=True)
     return job
 
 
-def prepare(vendor: RemoteStandIn, contestant: Contestant) -> None:
+def prepare(vendor: StandInProcess, contestant: Contestant) -> None:
     """A vendor that answers every page after the same time."""
     vendor.reset()
     vendor.behave(vendor_answers_late(LATENCY_S, contestant.answer))
 
 
-def run(contestant: Contestant, job: Job, vendor: RemoteStandIn, limit_s: float) -> Outcome:
+def run(contestant: Contestant, job: Job, vendor: StandInProcess, limit_s: float) -> Outcome:
     """Run the command; past the limit it is stopped with all that it started."""
-    earlier = len(vendor.calls())
+    earlier, vendor_cpu = len(vendor.calls()), cpu_of(vendor.pid)
     started = time.monotonic()
     process = start(contestant, job)
     code: int | None = None
-    with PeakTree(process.pid) as peak, contextlib.suppress(subprocess.TimeoutExpired):
-        code = process.wait(limit_s)
-    seconds = time.monotonic() - started
-    kill_tree(process)
+    try:
+        with PeakTree(process.pid) as peak, contextlib.suppress(subprocess.TimeoutExpired):
+            code = process.wait(limit_s)
+        seconds = time.monotonic() - started
+    finally:
+        kill_tree(process)
     return Outcome(
         code,
         seconds,
         peak.bytes,
+        cpu_of(vendor.pid).since(vendor_cpu).total,
         vendor.calls()[earlier:],
         frozenset(marks_in(job.out)),
-        contestant.told(job, (job.folder / LOG).read_text(errors="replace")),
+        told_by(contestant, job),
     )
 
 
+def told_by(contestant: Contestant, job: Job) -> Told:
+    """What its result and its log say. A killed tool may have left half of a file: then it has
+    named nothing, which must not end the measurement of all the others."""
+    try:
+        return contestant.told(job, (job.folder / LOG).read_text(errors="replace"))
+    except Exception as error:
+        return Told(note=f"its result cannot be read ({type(error).__name__})")
+
+
 def run_until_killed(
-    contestant: Contestant, job: Job, vendor: RemoteStandIn, after_calls: int, limit_s: float
+    contestant: Contestant, job: Job, vendor: StandInProcess, after_calls: int, limit_s: float
 ) -> bool:
     """Kill the command once so many calls are answered; False when it ended before.
 

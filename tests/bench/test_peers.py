@@ -1,7 +1,9 @@
 """How a peer's output is counted and judged, and when a peer is skipped."""
 
 import json
+import os
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,7 @@ from bench.peers.contest import Job, Told
 from bench.peers.counting import marks_in, truth
 from bench.peers.environments import COMPLETE, CannotInstall, environment
 from bench.peers.field import PEERS, Olmocr, Vlm4ocr, Vlmparse, Zerox
-from bench.peers.ours import as_it_comes
-from bench.peers.report import part
-from bench.peers.running import Outcome
-from bench.peers.speed import Speed
+from bench.peers.ours import as_it_comes, fastest
 
 A, B, C = "0123456789ab", "ba9876543210", "00ff00ff00ff"
 
@@ -38,12 +37,14 @@ def test_marks_are_found_in_any_file_and_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("missing", "exit_code", "told", "said"),
     [
-        (0, 0, Told(), "yes"),
-        (3, 1, Told(), "yes"),
-        (2, 0, Told(result=frozenset({4, 7})), "yes"),
+        (0, 0, Told(), "none is missing"),
+        (3, 1, Told(), "only says that it failed"),
+        (2, 0, Told(result=frozenset({4, 7})), "names them"),
+        (2, 1, Told(result=frozenset({4, 7})), "names them"),
         (2, 0, Told(log=frozenset({4, 7})), "in its log only"),
+        (2, 1, Told(result=frozenset({4})), "only says that it failed"),
         (3, 0, Told(result=frozenset({4}), log=frozenset({4})), "no: 3 pages missing unnamed"),
-        (3, None, Told(), "no word: it had to be stopped"),
+        (3, None, Told(), "not finished at our limit"),
     ],
 )
 def test_truth(missing: int, exit_code: int | None, told: Told, said: str) -> None:
@@ -54,10 +55,13 @@ def test_quire_names_degraded_pages(job: Job) -> None:
     sources = ["ai", "mupdf_fallback", "ai"]
     pages = [{"page": page, "source": source} for page, source in enumerate(sources, 1)]
     ends = {"started_at": "2026-01-01T10:00:00+00:00", "completed_at": "2026-01-01T10:00:09+00:00"}
-    (job.out / "result.json").write_text(json.dumps({"pages": pages, **ends}))
-    quire = as_it_comes("90s")
+    result = job.out / "result.json"
+    result.write_text(json.dumps({"pages": pages, **ends}))
+    written = datetime(2026, 1, 1, 10, 0, 11, tzinfo=UTC).timestamp()
+    os.utime(result, (written, written))
+    quire = as_it_comes("quire", "90s")
     assert quire.told(job, "") == Told(frozenset({2}), sources={"ai": 2, "mupdf_fallback": 1})
-    assert quire.document_s(job) == 9.0
+    assert quire.document_s(job) == 11.0, "until the result is written"
 
 
 def test_peers_name_pages_each_in_its_own_way(job: Job, tmp_path: Path) -> None:
@@ -75,13 +79,19 @@ def test_peers_name_pages_each_in_its_own_way(job: Job, tmp_path: Path) -> None:
 def test_peer_is_given_the_job_and_no_foreign_setting(
     job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_ORGANIZATION", "ours")
+    foreign = ("OPENAI_ORGANIZATION", "OTEL_EXPORTER_OTLP_ENDPOINT", "WHEN_BUSY", "page_window")
+    for name in foreign:
+        monkeypatch.setenv(name, "ours")
     for peer in PEERS:
         command = peer(tmp_path).command(job)
         assert {str(job.pdf), str(job.out), "8"} <= set(command)
         environment = peer(tmp_path).environment(job)
         assert environment["OPENAI_BASE_URL"] == job.openai_url
-        assert "OPENAI_ORGANIZATION" not in environment
+        assert not set(foreign) & set(environment)
+    ours = fastest(8).environment(job)
+    assert "ours" not in ours.values()
+    assert ours["WHEN_BUSY"] == "wait"
+    assert not {"OTEL_EXPORTER_OTLP_ENDPOINT", "page_window"} & set(ours)
 
 
 def test_environment_is_reused_or_says_why_not(
@@ -90,25 +100,10 @@ def test_environment_is_reused_or_says_why_not(
     monkeypatch.setenv("QUIRE_BENCH_ENVIRONMENTS", str(tmp_path))
     with pytest.raises(CannotInstall, match="not installed; make bench-full installs it"):
         environment("peer-1", ["peer==1"], [], install=False)
-    with pytest.raises(CannotInstall, match="no-such-program is missing"):
+    with pytest.raises(CannotInstall, match="it needs no-such-program: install the Debian package"):
         environment("peer-1", ["peer==1"], ["no-such-program"], install=True)
     (tmp_path / "peer-1").mkdir()
     (tmp_path / "peer-1" / COMPLETE).write_text("peer==1\n")
     assert environment("peer-1", ["peer==1"], [], install=True) == tmp_path / "peer-1"
     with pytest.raises(CannotInstall):
         environment("peer-1", ["peer==2"], [], install=False)
-
-
-def _speed(tool: str, seconds: float, read: int) -> Speed:
-    marks = frozenset(map(str, range(read)))
-    return Speed(tool, 200, Outcome(0, seconds, 0, [], marks, Told()), seconds - 1)
-
-
-@pytest.mark.parametrize(("ours", "verdict"), [(10.0, "kept"), (20.0, "NOT kept")])
-def test_promise_is_judged_against_the_fastest_complete_peer(ours: float, verdict: str) -> None:
-    speeds = [_speed("quire", ours, 200), _speed("half", 5, 199), _speed("slow", 50, 200)]
-    said = part([*speeds, _speed("fast", 40, 200)], 8, [], []).said
-    assert len(said) == 2
-    for line in said:
-        assert "(fast)" in line
-        assert line.endswith(f"promised 3.5: {verdict}.")

@@ -86,6 +86,33 @@ def test_a_part_that_fails_stops_no_other(
     assert "## The growth" in (tmp_path / "full" / "README.md").read_text()
 
 
+def test_a_failed_measurement_marks_the_numbers_that_are_kept(tmp_path: Path) -> None:
+    def fails(full: bool) -> Part:
+        raise RuntimeError("the vendor is gone")
+
+    out = ("--out", str(tmp_path))
+    assert main(out, {"limit": lambda full: part(), "growth": fails}) == 1
+    report = tmp_path / "quick" / "README.md"
+    told = report.read_text()
+    assert "RuntimeError: the vendor is gone).\n" in told, "of a part without any numbers"
+    assert main(out, {"limit": fails}) == 1
+    told = report.read_text()
+    assert "the last measurement failed (" in told
+    assert "the numbers below are older" in told
+    assert "| 4.50 |" in told
+    assert main(out, {"limit": lambda full: part(), "growth": lambda full: part("growth")}) == 0
+    assert "failed" not in report.read_text()
+
+
+def test_elsewhere_than_on_linux_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    with pytest.raises(SystemExit):
+        main(())
+    assert "the benchmarks need Linux" in capsys.readouterr().err
+
+
 def test_interrupted_keeps_what_was_measured(tmp_path: Path) -> None:
     def interrupted(full: bool) -> Part:
         raise KeyboardInterrupt

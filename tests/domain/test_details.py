@@ -2,8 +2,16 @@
 
 from domain.breaker import BreakerPolicy
 from domain.carrying import Carried
-from domain.contracts import AttemptFailure, AttemptReceipt, ReadingOptions, SourceReceipt
-from domain.details import GAP, bar, render_details
+from domain.contracts import (
+    AttemptFailure,
+    AttemptNote,
+    AttemptReceipt,
+    DocumentRequest,
+    PageRecord,
+    ReadingOptions,
+    SourceReceipt,
+)
+from domain.details import GAP, bar, render_details, render_request
 from domain.errors import FailureKind
 from domain.plan import DocumentPlan
 from domain.progress import DocumentProgress
@@ -11,9 +19,16 @@ from domain.routes import Chain, Route
 from domain.selection import Assignment, DispatchPolicy, Selection
 from domain.spending import Paid, Spending
 
+# Eight in the evening of the first day.
+EIGHT = 72_000.0
+REQUEST = DocumentRequest(job_id="job", source="store:1", source_name="report.pdf", user_id="ada")
 
-def progress_of(classes: str) -> DocumentProgress:
-    progress = DocumentProgress("job", "ada", started=1000.0)
+
+def shown(progress: DocumentProgress, now: float, request: DocumentRequest = REQUEST) -> str:
+    return render_details(request, progress, now).replace(GAP, " ")
+
+
+def surveyed(classes: str) -> Carried:
     routes = (Route(provider="openai", model="one"), Route(provider="anthropic", model="two"))
     plan = DocumentPlan(
         chain=Chain(routes=routes),
@@ -23,16 +38,20 @@ def progress_of(classes: str) -> DocumentProgress:
         reading=ReadingOptions(system_prompt=""),
         every_page=False,
     )
-    carried = Carried(
+    return Carried(
         plan=plan,
         source=SourceReceipt(sha256="0" * 64, bytes=1, page_count=len(classes)),
         brief="",
         classes=classes,
-        started=1000.0,
-        deadline=1180.0,
+        started=EIGHT,
+        deadline=EIGHT + 180,
     )
+
+
+def progress_of(carried: Carried) -> DocumentProgress:
+    progress = DocumentProgress("job", "ada", started=EIGHT)
     progress.phase = "dispatch"
-    progress.choose_pages(None, len(classes))
+    progress.choose_pages(None, carried.source.page_count)
     progress.take_up(carried, text_only=False)
     return progress
 
@@ -43,32 +62,112 @@ def start(progress: DocumentProgress, page: int, route: int) -> None:
 
 
 def test_before_the_survey_there_is_little_to_tell() -> None:
-    text = render_details(DocumentProgress("job", "ada", started=1000.0), now=1001.0)
+    text = shown(DocumentProgress("job", "ada", started=EIGHT), EIGHT + 1)
     assert "0 of 0 pages" in text
-    assert "|" not in text
+    assert "route" not in text
+    assert "count" not in text
+
+
+def test_what_was_asked_for_is_shown_as_far_as_it_is_known() -> None:
+    """A client of a cluster knows neither the engine nor the deadline; the plan does."""
+    start = render_request(REQUEST, None).replace(GAP, " ")
+    for row in (
+        "| file | report.pdf |",
+        "| pages | all |",
+        "| engine | as the workers have it, tier primary |",
+        "| owner | ada |",
+        "| deadline | as the workers have it |",
+        "| job | job |",
+    ):
+        assert row in start
+    assert start in shown(DocumentProgress("job", "ada", started=EIGHT), EIGHT + 1)
+    asked = REQUEST.model_copy(update={"engine": "openai", "deadline_s": 90.0, "pages": "1-3"})
+    text = render_request(asked, "openai").replace(GAP, " ")
+    for row in ("| pages | 1-3 |", "| engine | openai, tier primary |", "| deadline | 90 s |"):
+        assert row in text
+
+    planned = shown(progress_of(surveyed("TS")), EIGHT + 1)
+    for row in (
+        "| file | report.pdf |",
+        "| engine | openai, tier primary |",
+        "| owner | ada |",
+        "| deadline | 1970-01-01 20:03:00 UTC (180 s) |",
+    ):
+        assert row in planned
+    no_model = REQUEST.model_copy(update={"text_only": True})
+    assert "| engine | none, MuPDF's text only |" in shown(
+        progress_of(surveyed("TS")), EIGHT, no_model
+    )
 
 
 def test_a_failing_vendor_is_seen_with_its_time_to_retry() -> None:
-    progress = progress_of("TTHHHS")
+    progress = failing()
+    text = shown(progress, EIGHT + 20)
+    assert "3 of 6 pages" in text
+    assert "as of 1970-01-01 20:00:20 UTC; began 20:00:00 UTC; deadline 20:03:00 UTC; $" in text
+    assert "$0.0015 for 120 tokens" in text
+    assert "| mupdf | 2 | 1-2 |" in text
+    assert "| ai | 1 | 4 |" in text
+    assert "| waiting | 3 | 3,5-6 |" in text
+    assert "| openai:one | open SERVER | 20:00:40 | 0 | 0 |" in text
+    assert "| anthropic:two | closed |  | 0 | 1 |" in text
+    assert "| 3 | openai:one | GW_5XX | 503 / (b>busy(/b> sorry 'x' |" in text
+
+
+def failing(carried: Carried | None = None) -> DocumentProgress:
+    """One vendor has failed on page 3, the other has read page 4."""
+    progress = progress_of(carried or surveyed("TTHHHS"))
     pages = progress.require_dispatch()
     start(progress, 3, 0)
-    failure = AttemptFailure(kind=FailureKind.SERVER, message="503 | <b>busy</b>\nsorry `x`")
-    pages.failed(3, failure, 1010.0)
+    failure = AttemptFailure(
+        kind=FailureKind.SERVER, message="openai:one: 503 | <b>busy</b>\nsorry `x`"
+    )
+    pages.failed(3, failure, EIGHT + 10)
     progress.erred(3)
     start(progress, 4, 1)
     receipt = AttemptReceipt(milliseconds=10, chars=5, paid=Paid(100, 20, 1500))
     pages.succeeded(4, receipt)
     progress.spent.add(receipt.paid)
-    text = render_details(progress, now=1020.0).replace(GAP, " ")
-    assert "3 of 6 pages" in text
-    assert "deadline in 160 s" in text
-    assert "$0.0015 for 120 tokens" in text
-    assert "| mupdf | 2 | 1-2 |" in text
-    assert "| ai | 1 | 4 |" in text
-    assert "| waiting | 3 | 3,5-6 |" in text
-    assert "| openai:one | open SERVER | in 20 s | 0 | 0 |" in text
-    assert "| anthropic:two | closed |  | 0 | 1 |" in text
-    assert "| 3 | openai:one | GW_5XX | 503 / (b>busy(/b> sorry 'x' |" in text
+    return progress
+
+
+def test_what_is_shown_stays_true_while_nothing_happens() -> None:
+    """Nothing is counted from the moment of drawing, for it may be looked at much later."""
+    progress = failing()
+    soon, late = shown(progress, EIGHT + 20), shown(progress, EIGHT + 170)
+    assert soon != late
+    assert soon.replace("as of 1970-01-01 20:00:20", "as of 1970-01-01 20:02:50") == late
+
+
+def test_moments_of_another_day_have_their_date() -> None:
+    progress = failing()
+    assert "| 1970-01-01 20:00:40 |" in shown(progress, EIGHT + 86_400)
+    assert "began 1970-01-01 20:00:00 UTC" in shown(progress, EIGHT + 86_400)
+
+
+def test_the_next_run_shows_the_same() -> None:
+    """Whoever looks does not see that history was cut."""
+    start = surveyed("TTHHHS")
+    progress = failing(start)
+    onward = Carried.model_validate_json(progress.carry(start).model_dump_json())
+    assert shown(progress_of(onward), EIGHT + 20) == shown(progress, EIGHT + 20)
+
+
+def test_pages_of_an_earlier_result_count_for_the_route_that_read_them() -> None:
+    record = PageRecord(page=1, attempts=(AttemptNote(3, "ok"),))
+    taken_over = {"records": (record,), "past_routes": ("old:model", "anthropic:two")}
+    progress = progress_of(surveyed("SS").model_copy(update=taken_over))
+    assert "| anthropic:two | closed |  | 0 | 1 |" in shown(progress, EIGHT)
+
+
+def test_the_end_says_how_long_it_took() -> None:
+    progress = failing()
+    progress.close(timed_out=True, cancelled=False)
+    progress.completed(EIGHT + 180)
+    text = shown(progress, EIGHT + 180)
+    assert "ended 1970-01-01 20:03:00 UTC after 180 s; the deadline passed" in text
+    assert "as of" not in text
+    assert "| owner | ada |" in text
 
 
 def test_the_bar_is_full_only_at_the_end() -> None:

@@ -391,6 +391,25 @@ def test_good_page_that_is_read_again_is_the_new_one() -> None:
     assert len(dispatch.records[1].attempts) == 2
 
 
+def test_page_moves_from_route_to_route_within_one_reading() -> None:
+    """A manual retry that goes elsewhere is a person's wish and no failover."""
+    dispatch = books(A_M, B_M, pages=1)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+    assert dispatch.pages[1].moved is None
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+    assert dispatch.pages[1].moved is None, "tried again where it was"
+    dispatch.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    dispatch.read_again(dispatch.records[1], Classification.SCANNED, NOW)
+    start(dispatch, 1, 1)
+    dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+    assert dispatch.pages[1].moved is None, "the first attempt of another reading"
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, READ)
+    assert dispatch.pages[1].moved == (1, 0)
+
+
 def test_good_page_survives_a_next_run() -> None:
     dispatch = books(A_M, pages=1)
     before = read_twice(dispatch)

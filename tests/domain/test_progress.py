@@ -529,6 +529,7 @@ def test_document_goes_on_in_its_next_run() -> None:
     first, second, *_ = dispatch.apply(select(dispatch.snapshot(NOW)))
     dispatch.succeeded(first[0].page, AttemptReceipt(milliseconds=1, chars=1))
     dispatch.failed(second[0].page, failure(FailureKind.SERVER), NOW + 1)
+    progress.erred(second[0].page)
     for number in list(dispatch.flights):
         dispatch.stood_aside(number, NOW + 1, crowded=False)
     whole = progress.carry(carried("TSSSS", plan(*routes)))
@@ -539,6 +540,8 @@ def test_document_goes_on_in_its_next_run() -> None:
     assert again.vision_pages == progress.vision_pages
     assert again.require_dispatch().waiting == dispatch.waiting
     assert showing.breakers(again) == showing.breakers(progress)
+    assert len(again.last_errors) == 1
+    assert again.last_errors == progress.last_errors
     before, after = progress.status(), again.status()
     assert after.completed_items == before.completed_items
     assert after.progress_detail == before.progress_detail

@@ -28,6 +28,15 @@ for (const frame of document.querySelectorAll("iframe"))
 return bodies.map(body => body?.innerText ?? "").join("\\n");
 """
 
+_CLICK = """
+const found = [...document.querySelectorAll("button")].filter(b => b.innerText.trim() === %s);
+found[0].click();
+"""
+_SCROLL = """
+const found = [...document.querySelectorAll("h1, h2, h3, h4")];
+found.filter(h => h.innerText.trim() === %s)[0].scrollIntoView();
+"""
+
 
 class Browser:
     """One window."""
@@ -43,6 +52,13 @@ class Browser:
 
     def run(self, script: str) -> Any:
         return _ask("POST", f"{self._session}/execute/sync", {"script": script, "args": []})
+
+    def click(self, words: str) -> None:
+        """Press the button that says this."""
+        self.run(_CLICK % json.dumps(words))
+
+    def scroll_to(self, heading: str) -> None:
+        self.run(_SCROLL % json.dumps(heading))
 
     def press(self, key: str) -> None:
         keys = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]

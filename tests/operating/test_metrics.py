@@ -3,8 +3,10 @@
 import json
 import re
 import shutil
+import socket
 import subprocess
 import time
+import urllib.error
 import urllib.parse
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ from typing import Any
 import pytest
 
 from domain import measures
+from domain.measures import Measure
+from tests import pdfs
 from tests.operating.stack import expressions, metric_names, panels
 from tests.operating.worker import fetch, free_port, running_worker
 from tests.tool import Tool
@@ -24,8 +28,6 @@ from tests.vendor.standin import StandIn
 PRIMARY = "openai:gpt-6.1-sol"
 # The SDK shows this one from the first failure on.
 NOTHING_BROKE = {"temporal_workflow_task_execution_failed_total"}
-# No page was read before, and every model has a price.
-NOTHING_TO_SHOW = {"Answers not bought again; calls without a price"}
 
 
 @contextmanager
@@ -65,13 +67,30 @@ def prometheus(folder: Path, target: str) -> Iterator[str]:
 
 
 def ask(url: str, query: str) -> dict[tuple[str, ...], float]:
-    """The answer of an instant query, by the values of its labels in their names' order."""
+    """The answer of an instant query, by the values of its labels in their names' order.
+
+    Nothing while Prometheus is not yet there.
+    """
     quoted = urllib.parse.urlencode({"query": query})
-    body: dict[str, Any] = json.loads(fetch(f"{url}/api/v1/query?{quoted}"))
+    try:
+        body: dict[str, Any] = json.loads(fetch(f"{url}/api/v1/query?{quoted}"))
+    except urllib.error.HTTPError as error:
+        pytest.fail(f"{query}: {error.read().decode()}")
+    except OSError:
+        return {}
     return {
         tuple(row["metric"][name] for name in sorted(row["metric"])): float(row["value"][1])
         for row in body["data"]["result"]
     }
+
+
+def until(url: str, query: str) -> dict[tuple[str, ...], float]:
+    """The answer, as soon as there is one."""
+    end = time.monotonic() + 20
+    while not (found := ask(url, query)):
+        assert time.monotonic() < end, f"no answer: {query}"
+        time.sleep(0.2)
+    return found
 
 
 def test_scraped_counters_agree_with_the_result(
@@ -85,23 +104,26 @@ def test_scraped_counters_agree_with_the_result(
         running_worker(tool, METRICS_ADDRESS=target, REQUEST_TIMEOUT="1s") as worker,
         prometheus(tmp_path / "prometheus", target) as url,
     ):
+        until(url, "quire_documents_total")
         ran = worker.client(tmp_path / "client").process(mixed, "--user", "ada")
         assert ran.code == 0, ran.err
         scraped = fetch(f"http://{target}/metrics")
-        end = time.monotonic() + 20
-        while not (documents := ask_quietly(url)) and time.monotonic() < end:
-            time.sleep(0.2)
-        assert documents == {("completed",): 1.0}
-        by_source = ask(url, "sum by (source) (quire_pages_total)")
-        by_class = ask(url, "sum by (classification) (quire_pages_total)")
-        calls = ask(url, "sum by (route, outcome) (quire_vendor_calls_total)")
+        documents = until(url, "sum by (status, code) (quire_documents_total) > 0")
+        assert documents == {("none", "completed"): 1.0}
+        # The first document of this worker is one for rates too, and so are its pages.
+        assert until(url, "sum(increase(quire_documents_total[1m])) > 0")
+        grown = until(url, "sum by (source) (increase(quire_pages_total[1m])) > 0")
+        by_source = ask(url, "sum by (source) (quire_pages_total) > 0")
+        by_class = ask(url, "sum by (classification) (quire_pages_total) > 0")
+        calls = ask(url, "sum by (route, outcome) (quire_vendor_calls_total) > 0")
         tokens = ask(url, "sum by (direction) (quire_tokens_total)")
         failovers = ask(url, "sum(quire_failovers_total)")
-        timeouts = ask(url, "sum by (scope) (quire_timeouts_total)")
+        timeouts = ask(url, "sum by (scope) (quire_timeouts_total) > 0")
         opened = ask(url, 'sum by (key) (quire_breaker_changes_total{state="open"})')
         calls_timed = ask(url, "sum(quire_vendor_call_duration_seconds_count)")
         open_time = ask(url, "sum by (key) (quire_breaker_open_seconds_sum)")
         in_flight = ask(url, "max(quire_vendor_calls_in_flight)")
+        slots = ask(url, "sum by (route) (quire_slots)")
         micro = ask(url, "sum(quire_cost_microdollars_total)")
         waits = ask(url, "sum(quire_queue_delay_seconds_count)")
         for expression in expressions():
@@ -109,9 +131,10 @@ def test_scraped_counters_agree_with_the_result(
             ask(url, expression.replace("$__rate_interval", "1m"))
         # A rate needs two scrapes of what appeared with the document's end.
         end = time.monotonic() + 20
-        while (blank := blank_panels(url)) - NOTHING_TO_SHOW and time.monotonic() < end:
+        while (blank := blank_panels(url)) and time.monotonic() < end:
             time.sleep(0.5)
     pages = ran.pages
+    assert set(grown) == {(source,) for source in ran.sources()}
     assert by_source == {(s,): n for s, n in ran.sources().items()}
     assert by_class == {(c,): n for c, n in Counter(p["classification"] for p in pages).items()}
     attempts = [attempt for page in pages for attempt in page["attempts"]]
@@ -130,10 +153,11 @@ def test_scraped_counters_agree_with_the_result(
     assert opened[PRIMARY,] == 1
     assert open_time[PRIMARY,] > 0
     assert in_flight == {(): 0}
+    assert slots[PRIMARY,] == 2
     assert waits[()] >= len(attempts)
     if meta["cost_usd"] is not None:
         assert micro[()] == pytest.approx(meta["cost_usd"] * 1e6, abs=len(pages))
-    assert blank == NOTHING_TO_SHOW
+    assert blank == set()
     assert_well_formed(scraped)
     of_sdk = {n for e in expressions() for n in metric_names(e) if n.startswith("temporal_")}
     assert {name for name in of_sdk if f"\n{name}{{" not in scraped} == NOTHING_BROKE
@@ -148,29 +172,84 @@ def blank_panels(url: str) -> set[str]:
     }
 
 
-def ask_quietly(url: str) -> dict[tuple[str, ...], float]:
-    try:
-        return ask(url, "sum by (status) (quire_documents_total)")
-    except OSError:
-        return {}
-
-
 def assert_well_formed(scraped: str) -> None:
-    """Ours and the SDK's on one endpoint; every one of ours is in the catalogue."""
+    """Ours and the SDK's on one endpoint; ours are those of the catalogue."""
     types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", scraped, re.MULTILINE))
     ours = {name for name in types if name.startswith("quire_")}
     known = {measure.exposed: measure for measure in measures.ALL}
-    assert ours <= set(known)
-    quiet = {measures.REUSED, measures.UNPRICED, measures.COST}
-    assert set(known) - ours <= {measure.exposed for measure in quiet}
+    assert ours == set(known)
     kinds = {"count": "counter", "time": "histogram", "level": "gauge"}
     assert all(types[name] == kinds[known[name].kind] for name in ours)
     assert "temporal_workflow_completed_total" in types
     assert "temporal_activity_execution_latency_seconds" in types
     for name in ours:
-        for labels in re.findall(rf"^{name}\{{(.*)\}} ", scraped, re.MULTILINE):
-            found = set(re.findall(r'(\w+)="', labels))
-            assert set(known[name].labels) <= found
+        shown = series_of(name, scraped)
+        assert all(set(known[name].labels) <= set(labels) for labels, _ in shown)
+        # A zero with other labels than the count that follows would stand beside it for ever.
+        own = [tuple(labels[label] for label in known[name].labels) for labels, _ in shown]
+        assert len(own) == len(set(own)), name
+
+
+def series_of(name: str, scraped: str) -> list[tuple[dict[str, str], float]]:
+    """The labels and the value of every series of a metric."""
+    lines = re.findall(rf"^{name}\{{(.*)\}} (\S+)$", scraped, re.MULTILINE)
+    return [(dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(n)) for labels, n in lines]
+
+
+def counted(measure: Measure, scraped: str) -> dict[tuple[str, ...], float]:
+    """What a counter has counted, by the values of its own labels; without zeroes."""
+    return {
+        tuple(labels[label] for label in measure.labels): value
+        for labels, value in series_of(measure.exposed, scraped)
+        if value
+    }
+
+
+def test_worker_shows_every_series_before_its_first_document(tool: Tool) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    with running_worker(tool, METRICS_ADDRESS=address):
+        scraped = fetch(f"http://{address}/metrics")
+    shown = {m.exposed: series_of(m.exposed, scraped) for m in measures.ALL if m.kind == "count"}
+    assert [name for name, found in shown.items() if not found] == []
+    assert {value for found in shown.values() for _, value in found} == {0}
+    assert sum(map(len, shown.values())) < 300, "a scrape stays small"
+    assert {value for _, value in series_of("quire_slots", scraped)} == {2}
+
+
+def test_attempt_that_is_crowded_out_is_counted_and_logged(
+    tool: Tool, vendor: StandIn, tmp_path: Path
+) -> None:
+    """The queue delay knows only those that got their slot."""
+    vendor.behave(vendor_answers_late(5))
+    address = f"127.0.0.1:{free_port()}"
+    busy = tool.also(ROUTE_CHAIN=PRIMARY, MAX_INFLIGHT_PER_MODEL="1", LOG_FORMAT="json")
+    with running_worker(busy, METRICS_ADDRESS=address) as worker:
+        client = worker.client(tmp_path / "client")
+        for number in (1, 2):
+            document = pdfs.mixed_pdf(tmp_path / f"{number}.pdf", number, 1)
+            assert client.run("process", document, "--detach").code == 0
+        worker.wait_for("attempt_crowded_out")
+        scraped = fetch(f"http://{address}/metrics")
+    assert counted(measures.CROWDED_OUT, scraped)[PRIMARY,] >= 1
+    lines = [json.loads(line) for line in worker.lines if "attempt_crowded_out" in line]
+    assert {line["route"] for line in lines} == {PRIMARY}
+    assert {line["page"] for line in lines} <= {2, 3}
+
+
+def test_document_that_could_not_be_fetched_in_time_counts_as_late(
+    lone_tool: Tool, tmp_path: Path
+) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        running_worker(lone_tool, METRICS_ADDRESS=address, ALLOW_PRIVATE_URLS="true") as worker,
+    ):
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/never.pdf"
+        client = worker.client(tmp_path / "client")
+        assert client.run("process", url, "--deadline", "2s").code == 3
+        scraped = fetch(f"http://{address}/metrics")
+    assert counted(measures.TIMEOUTS, scraped) == {("document",): 1}
+    assert counted(measures.DOCUMENTS, scraped) == {("failed", "GW_TIMEOUT", "retryable"): 1}
 
 
 def test_without_an_address_nothing_listens(lone_tool: Tool, one_page: Path) -> None:

@@ -20,9 +20,12 @@ from tests.operating.stack import (
     DEPLOY,
     compose,
     expressions,
-    known_names,
+    known_labels,
+    labels_asked,
+    labels_kept,
     metric_names,
     run,
+    worded,
 )
 from tests.operating.worker import free_port, running_worker
 from tests.process.test_lasting import server_of
@@ -67,6 +70,9 @@ def test_workers_of_the_stack_get_settings_that_exist() -> None:
     for service in workers.values():
         ours = {name for name in service["environment"] if not name.startswith("AWS_")}
         assert ours <= known
+        # One role plans with what another has: slots, vendors, time limits.
+        assert service["environment"] == workers["worker-ai"]["environment"]
+        assert service["env_file"] == workers["worker-ai"]["env_file"]
 
 
 def test_dockerfile_passes_the_linter_and_copies_every_part() -> None:
@@ -78,6 +84,9 @@ def test_dockerfile_passes_the_linter_and_copies_every_part() -> None:
     allowed = (ROOT / ".dockerignore").read_text()
     assert all(f"!{package}/**" in allowed for package in copied)
     assert re.search(r"^USER [1-9]\d*$", text, re.MULTILINE), "not root"
+    [volume] = re.findall(r"^VOLUME (\S+)$", text, re.MULTILINE)
+    for place in ("STATE_DIR", "TMPDIR"):
+        assert f"{place}={volume}" in text, "copies of sources do not belong into memory"
 
 
 def test_temporal_of_the_stack_is_the_one_that_the_tests_use() -> None:
@@ -124,12 +133,29 @@ def test_parts_of_the_stack_find_each_other() -> None:
 def test_every_query_names_metrics_that_exist() -> None:
     for expression in expressions():
         ours = {name for name in metric_names(expression) if name.startswith("quire_")}
-        assert ours <= known_names(), expression
+        assert ours <= set(known_labels()), expression
+
+
+def test_every_query_names_labels_that_its_metrics_have() -> None:
+    """A label that does not exist matches nothing, or everything, without a word."""
+    known = known_labels()
+    asked = {pair for expression in expressions() for pair in labels_asked(expression)}
+    assert {(name, label) for name, label in asked if label not in known[name]} == set()
+    assert ("quire_vendor_calls_total", "outcome") in asked, "the search finds matchers"
+    assert ("quire_queue_delay_seconds_bucket", "le") in asked, "and what is kept by `by`"
+
+
+def test_words_are_filled_in_from_labels_that_the_query_keeps() -> None:
+    for expression, words in worded():
+        named = set(re.findall(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}", words))
+        assert named <= labels_kept(expression), words
 
 
 def test_every_metric_is_on_the_dashboard() -> None:
     shown = "\n".join(expressions())
-    assert [measure.name for measure in measures.ALL if measure.exposed not in shown] == []
+    absent = [measure for measure in measures.ALL if measure.exposed not in shown]
+    # After a document that was terminated it tells what is no longer so.
+    assert absent == [measures.BREAKER_STATE]
 
 
 def test_namespace_is_set_up_twice_without_harm(lone_tool: Tool) -> None:

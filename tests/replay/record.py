@@ -17,7 +17,7 @@ from domain.contracts import workflow_id
 from domain.keys import survey_key
 from settings import Settings
 from tests import pdfs
-from tests.cluster import Cluster
+from tests.cluster import SOON_CONTINUED, Cluster
 from tests.tool import Ran, Tool
 from tests.vendor.behaviours import (
     vendor_answers,
@@ -67,6 +67,20 @@ def retried(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
     run("retry", "retried")
 
 
+def engine_at_the_end(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """As `engine_by_workers`, recorded before the workflow said so anywhere but at its end."""
+    run("process", pdf)
+
+
+def engine_by_workers(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """The client knows no engine: the workflow says which it is once it has a plan."""
+    run("process", pdf)
+
+
+def engine_by_wish(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    run("process", pdf, "--engine", "anthropic")
+
+
 def refused(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
     run("process", pdfs.locked_pdf(pdf.with_name("locked.pdf"), "secret"))
 
@@ -74,6 +88,13 @@ def refused(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
 def continued(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
     vendor.behave(vendor_answers_late(0.05))
     run("process", pdfs.mixed_pdf(pdf.with_name("long.pdf"), 2, 30))
+
+
+def continued_failing(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """A breaker is open, and errors have been told of, when the next run begins."""
+    vendor.behave(vendor_answers_late(0.05))
+    vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
+    run("process", pdfs.mixed_pdf(pdf.with_name("failing.pdf"), 2, 30))
 
 
 def in_parts(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
@@ -117,7 +138,11 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
         (deadline, {}),
         (retried, {}),
         (refused, {}),
+        (engine_at_the_end, {}),
+        (engine_by_workers, {}),
+        (engine_by_wish, {}),
         (continued, {}),
+        (continued_failing, {}),
         (in_parts, {}),
         (head_alone, {}),
         (deadline_in_the_rest, {"IMAGE_SEND_ALL_PAGES": "true"}),
@@ -129,7 +154,7 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
 async def record(name: str, folder: Path) -> None:
     """Play one scene and write down the history of each of its runs."""
     scene, settings = SCENES[name]
-    config = {"limit.historyCount.suggestContinueAsNew": "70"} if name == "continued" else {}
+    config = SOON_CONTINUED if name.startswith("continued") else {}
     with StandIn() as vendor, Cluster(folder / name, config) as cluster:
         tool = Tool(folder / name / "state", vendor, **settings)
         cluster.start_worker(tool)

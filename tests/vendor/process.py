@@ -61,6 +61,10 @@ class StandInProcess(RemoteStandIn):
     def __init__(self) -> None:
         super().__init__("")
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def __enter__(self) -> Self:
         # The pipe to its standard input ends with this process, however that ends.
         self._process = subprocess.Popen(

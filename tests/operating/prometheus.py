@@ -1,0 +1,75 @@
+"""A real Prometheus with the configuration that a test gives it."""
+
+import json
+import shutil
+import subprocess
+import time
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.operating.worker import fetch, free_port
+
+Answer = dict[tuple[str, ...], float]
+
+
+@contextmanager
+def prometheus(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
+    """Its URL, once it answers."""
+    if shutil.which("prometheus") is None:
+        pytest.skip("prometheus is not installed (apt-get install prometheus)")
+    folder.mkdir()
+    file = folder / "prometheus.yml"
+    file.write_text(json.dumps(config))
+    url = f"http://127.0.0.1:{free_port()}"
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [
+                "prometheus",
+                f"--config.file={file}",
+                f"--storage.tsdb.path={folder / 'data'}",
+                f"--web.listen-address={url.removeprefix('http://')}",
+            ],
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        _wait_until_ready(url, process, folder / "log")
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + 30
+    while True:
+        try:
+            fetch(f"{url}/-/ready")
+            return
+        except OSError:
+            assert process.poll() is None, log.read_text()[-2000:]
+            assert time.monotonic() < end, "Prometheus did not start"
+            time.sleep(0.1)
+
+
+def ask(url: str, query: str) -> Answer:
+    """The answer of an instant query, by the values of its labels in their names' order."""
+    quoted = urllib.parse.urlencode({"query": query})
+    body: dict[str, Any] = json.loads(fetch(f"{url}/api/v1/query?{quoted}"))
+    return {
+        tuple(row["metric"][name] for name in sorted(row["metric"])): float(row["value"][1])
+        for row in body["data"]["result"]
+    }
+
+
+def ask_until(url: str, query: str, expected: Answer, within_s: float = 20.0) -> None:
+    """Scrapes come every second: wait until the answer is the expected one."""
+    end = time.monotonic() + within_s
+    while (found := ask(url, query)) != expected:
+        assert time.monotonic() < end, f"{query}: {found}"
+        time.sleep(0.2)
