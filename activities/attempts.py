@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from domain.budget import timeout_counts
+from domain.budget import seconds_after_waiting, timeout_counts
 from domain.contracts import AttemptRequest, Brief
 from domain.errors import MEANING, FailureKind
 from domain.keys import answer_key, reading_id
@@ -30,9 +30,17 @@ class Attempting:
         return self.brief.routes[self.request.route][1]
 
     @property
+    def timeout_s(self) -> float:
+        return self.brief.routes[self.request.route][2]
+
+    @property
     def had_time(self) -> bool:
         """Was it given enough time for a timeout to mean anything?"""
-        return timeout_counts(self.request.seconds, self.brief.routes[self.request.route][2])
+        return timeout_counts(self.request.seconds, self.timeout_s)
+
+    def seconds(self, waited_s: float) -> float:
+        """How long the vendor may take, now that the attempt has its slot."""
+        return seconds_after_waiting(self.request.seconds, self.timeout_s, waited_s)
 
     @property
     def route(self) -> str:

@@ -22,6 +22,7 @@ from domain.contracts import (
     PageRecord,
     PageResult,
     PageSurvey,
+    Source,
     StoredAnswer,
     StoredResult,
 )
@@ -98,13 +99,15 @@ class FinalizeDocument:
     async def _page(
         self, request: FinalizeRequest, record: PageRecord, survey: PageSurvey | None
     ) -> tuple[PageResult, str]:
-        survey = survey or PageSurvey(
-            page=record.page,
-            classification=Classification.SCANNED,
-            reason="the deadline passed before this page was surveyed",
-        )
         key = _answer_key(request, record)
         answer = await self._answer(key)
+        if survey is None:
+            was = record.page <= request.surveyed or record.source is Source.MUPDF
+            if was and answer is None:
+                # As when workers of two versions keep surveys under different names. An empty
+                # page would pass for the truth, here and in every later job on these bytes.
+                raise FileNotFoundError(2, "a page's survey is missing from the store")
+            survey = _without_survey(record, was)
         text = answer.text if answer else survey.text
         usage, cost_usd = price_page(record, answer)
         result = PageResult(
@@ -132,6 +135,15 @@ class FinalizeDocument:
         if data is None:
             raise FileNotFoundError(2, "an answer is missing from the store")
         return StoredAnswer.model_validate_json(data)
+
+
+def _without_survey(record: PageRecord, was_surveyed: bool) -> PageSurvey:
+    why = "this page was not surveyed"
+    if was_surveyed:
+        why = "the survey of this page is no longer in the store"
+    elif record.source is Source.MUPDF_TIMEOUT_FALLBACK:
+        why = "the deadline passed before this page was surveyed"
+    return PageSurvey(page=record.page, classification=Classification.SCANNED, reason=why)
 
 
 def _answer_key(request: FinalizeRequest, record: PageRecord) -> str | None:

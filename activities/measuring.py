@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from temporalio import activity
 
@@ -75,15 +75,26 @@ def reused(route: str) -> None:
     _count(measures.REUSED, 1, route=route)
 
 
-def waited_s() -> float:
-    """How long ago this attempt was scheduled."""
-    scheduled = activity.info().current_attempt_scheduled_time
-    return max(0.0, (datetime.now(UTC) - scheduled).total_seconds())
+class Waiting:
+    """How long ago this attempt was scheduled, from the moment a worker took it up.
+
+    The time in the queue is the server's own difference and the time here this machine's: the
+    clocks of two machines are never compared, since one may be seconds ahead of the other.
+    """
+
+    def __init__(self) -> None:
+        info = activity.info()
+        self._queued = (info.started_time - info.current_attempt_scheduled_time).total_seconds()
+        self._since = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return max(0.0, self._queued) + time.monotonic() - self._since
 
 
-def queued_for(route: str) -> None:
+def queued_for(route: str, seconds: float) -> None:
     """This attempt has its slot: how long it waited, in the queue and in this worker."""
-    _time(measures.QUEUE_DELAY, waited_s(), route=route)
+    _time(measures.QUEUE_DELAY, seconds, route=route)
 
 
 def _count(measure: Measure, value: int, **labels: str) -> None:

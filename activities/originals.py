@@ -55,11 +55,17 @@ class Originals:
         return SourceReceipt(sha256=sha256, bytes=size, page_count=len(pages), kind="images")
 
     async def survey(
-        self, request: SurveyRequest, first: int, last: int, password: str | None
+        self,
+        request: SurveyRequest,
+        first: int,
+        last: int,
+        password: str | None,
+        *,
+        patient: bool,
     ) -> list[PageSurvey]:
         path = await self.path(request.sha256)
         if request.kind == "pdf":
-            return await self._documents.survey(path, first, last, password)
+            return await self._documents.survey(path, first, last, password, patient=patient)
         pages = _manifest(path).quire_pages
         return [
             await self._documents.survey_image(

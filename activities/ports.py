@@ -34,7 +34,13 @@ class DocumentReader(Protocol):
     async def inspect(self, path: Path, password: str | None = None) -> int: ...
 
     async def survey(
-        self, path: Path, first: int, last: int, password: str | None = None
+        self,
+        path: Path,
+        first: int,
+        last: int,
+        password: str | None = None,
+        *,
+        patient: bool = True,
     ) -> list[PageSurvey]: ...
 
     async def render(

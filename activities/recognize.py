@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from activities.attempts import Attempting, RouteGate
 from activities.failures import attempt_failed, failures_for_temporal, stood_down
 from activities.heartbeats import heartbeats
-from activities.measuring import CallMeter, queued_for, reused, waited_s
+from activities.measuring import CallMeter, Waiting, queued_for, reused
 from activities.originals import Originals
 from activities.ports import DocumentReader, Tracing, Unsealer
 from activities.slots import Slots
@@ -58,6 +58,7 @@ class RecognizePage:
 
     @activity.defn
     async def recognize_page(self, request: AttemptRequest) -> AttemptReceipt:
+        waiting = Waiting()
         with failures_for_temporal():
             async with heartbeats():
                 attempt = Attempting(
@@ -71,13 +72,13 @@ class RecognizePage:
                     _log(attempt, "page_reused")
                     return _receipt(attempt, stored, found=True)
                 unsaved = self._unsaved.get(attempt.key)
-                return await self._save(attempt, unsaved or await self._read(attempt))
+                return await self._save(attempt, unsaved or await self._read(attempt, waiting))
 
     async def _stored(self, attempt: Attempting) -> StoredAnswer | None:
         data = await self._store.get(attempt.key)
         return None if data is None else StoredAnswer.model_validate_json(data)
 
-    async def _read(self, attempt: Attempting) -> StoredAnswer:
+    async def _read(self, attempt: Attempting, waiting: Waiting) -> StoredAnswer:
         """Ask for the page, and tell the gate, the log and the scheduler when that fails."""
         started = time.monotonic()
         try:
@@ -85,12 +86,13 @@ class RecognizePage:
             question = await self._question(attempt, scale=1.0)
             # Drawn before, stored after: a slot is the vendor's time, not ours.
             with self._tracing.step("wait for slot", attempt.request.page):
-                await self._slots.take(attempt.route, _patience_s(attempt.request))
+                await self._slots.take(attempt.route, _patience_s(attempt.request, waiting))
             try:
-                queued_for(attempt.route)
+                queued_for(attempt.route, waiting.seconds)
                 self._stand_down_if_closed(attempt)
                 started = time.monotonic()
-                answer = await self._ask(attempt, question)
+                seconds = attempt.seconds(waiting.seconds)
+                answer = await self._ask(attempt, question, seconds)
             finally:
                 self._slots.give_back(attempt.route)
         except AttemptFailed as error:
@@ -142,13 +144,14 @@ class RecognizePage:
         # Beaten to it, by another job or by another try of this attempt: paid for all the same.
         return _receipt(attempt, kept, wasted=_paid(attempt, record))
 
-    async def _ask(self, attempt: Attempting, question: PageQuestion) -> PageAnswer:
+    async def _ask(self, attempt: Attempting, question: PageQuestion, seconds: float) -> PageAnswer:
         try:
-            return await self._call(attempt, question)
+            return await self._call(attempt, question, seconds)
         except AttemptFailed as error:
             if error.kind is not FailureKind.IMAGE_SIZE:
                 raise
-            return await self._call(attempt, await self._question(attempt, scale=SMALLER))
+            smaller = await self._question(attempt, scale=SMALLER)
+            return await self._call(attempt, smaller, seconds)
 
     async def _question(self, attempt: Attempting, *, scale: float) -> PageQuestion:
         brief, page = attempt.brief, attempt.request.page
@@ -172,9 +175,11 @@ class RecognizePage:
             ),
         )
 
-    async def _call(self, attempt: Attempting, question: PageQuestion) -> PageAnswer:
+    async def _call(
+        self, attempt: Attempting, question: PageQuestion, seconds: float
+    ) -> PageAnswer:
         provider, route = self._providers[attempt.provider], attempt.route
-        page, seconds = attempt.request.page, attempt.request.seconds
+        page = attempt.request.page
         with self._tracing.vendor_call(route, page), self._meter.call(route) as call:
             answer = await provider.read_page(attempt.model, question, seconds)
             call.answered(route, answer)
@@ -191,9 +196,9 @@ class RecognizePage:
         return self._briefs[name]
 
 
-def _patience_s(request: AttemptRequest) -> float | None:
+def _patience_s(request: AttemptRequest, waiting: Waiting) -> float | None:
     """How much longer an attempt may wait for a slot that other documents hold."""
-    return max(0.0, MOMENT_S - waited_s()) if request.hurried else None
+    return max(0.0, MOMENT_S - waiting.seconds) if request.hurried else None
 
 
 def _receipt(

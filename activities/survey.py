@@ -2,7 +2,9 @@
 
 import asyncio
 import math
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from temporalio import activity
 
@@ -14,6 +16,8 @@ from activities.surveys import PAGES, load_chunk
 from domain.contracts import PageSurvey, SurveyReceipt, SurveyRequest
 from domain.keys import chunk_of, chunk_pages, survey_key
 from storage.protocol import Store
+
+T = TypeVar("T")
 
 
 class SurveyDocument:
@@ -49,12 +53,12 @@ class SurveyDocument:
                 # A lone chunk is a person's first pages: every core helps with it.
                 parts=max(1, self._parallel // len(chunks)),
             )
-            try:
-                async with heartbeats(), asyncio.TaskGroup() as group:
-                    tasks = [group.create_task(self._chunk(surveying, chunk)) for chunk in chunks]
-            except ExceptionGroup as several:
-                raise several.exceptions[0] from None
-            return SurveyReceipt(classes="".join(task.result() for task in tasks))
+            async with heartbeats():
+                letters = await _together(self._chunk(surveying, chunk) for chunk in chunks)
+            # Chunks are surveyed whole, whichever of their pages were asked for.
+            begin, _ = chunk_pages(chunks[0], request.page_count)
+            asked = "".join(letters)[request.first - begin : last + 1 - begin]
+            return SurveyReceipt(classes=asked)
 
     async def _chunk(self, surveying: "_Surveying", chunk: int) -> str:
         request = surveying.request
@@ -62,11 +66,9 @@ class SurveyDocument:
         if pages is None:
             first, last = chunk_pages(chunk, request.page_count)
             size = math.ceil((last - first + 1) / surveying.parts)
-            pieces = await asyncio.gather(
-                *(
-                    self._pages(surveying, start, min(last, start + size - 1))
-                    for start in range(first, last + 1, size)
-                )
+            pieces = await _together(
+                self._pages(surveying, start, min(last, start + size - 1), patient=chunk > 0)
+                for start in range(first, last + 1, size)
             )
             pages = [page for piece in pieces for page in piece]
             with self._tracing.step("store", first):
@@ -75,12 +77,27 @@ class SurveyDocument:
             activity.heartbeat(last)
         return "".join(page.classification.letter for page in pages)
 
-    async def _pages(self, surveying: "_Surveying", first: int, last: int) -> list[PageSurvey]:
+    async def _pages(
+        self, surveying: "_Surveying", first: int, last: int, *, patient: bool
+    ) -> list[PageSurvey]:
+        """A document's first pages are surveyed as if they were to be drawn: until they are,
+        none of its slots has anything to do. All others make way for what models wait for."""
         async with surveying.free:
             with self._tracing.step("survey", first):
                 return await self._originals.survey(
-                    surveying.request, first, last, surveying.password
+                    surveying.request, first, last, surveying.password, patient=patient
                 )
+
+
+async def _together(steps: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """All of them beside each other. When one fails the others end too: nobody waits for them,
+    and they would keep child processes busy. What failed is raised as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(step) for step in steps]
+    except ExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 @dataclass(frozen=True)

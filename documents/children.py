@@ -21,6 +21,9 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 _START_ALLOWANCE_S = 30.0
 # MuPDF fragments its heap over time; a new child costs up to 200 ms that a page waits for.
 _CALLS_PER_CHILD = 1000
+# So many others go before a patient caller, while one waits: a document with many slow pages must
+# not keep another one's survey waiting until its deadline, with no text at hand.
+_BEFORE_A_PATIENT_ONE = 4
 _PRELOAD = ["pymupdf", "PIL.Image", "documents.child"]
 
 
@@ -52,6 +55,7 @@ class Children:
         # Patient callers come after all others: a survey must not hold up what models wait for.
         self._waiting: deque[asyncio.Future[_Child]] = deque()
         self._patient: deque[asyncio.Future[_Child]] = deque()
+        self._went_before = 0
         self._closed = False
 
     def warm_up(self) -> None:
@@ -82,10 +86,15 @@ class Children:
 
     def _give_back(self, child: "_Child") -> None:
         while self._waiting or self._patient:
-            turn = (self._waiting or self._patient).popleft()
-            if not turn.done():
-                turn.set_result(child)
-                return
+            due = self._patient and self._went_before >= _BEFORE_A_PATIENT_ONE
+            queue = self._patient if due or not self._waiting else self._waiting
+            turn = queue.popleft()
+            if turn.done():
+                continue
+            before = queue is self._waiting and self._patient
+            self._went_before = self._went_before + 1 if before else 0
+            turn.set_result(child)
+            return
         self._idle.append(child)
 
     def close(self) -> None:

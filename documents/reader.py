@@ -61,41 +61,51 @@ class Documents:
         return int(pages)
 
     async def survey(
-        self, path: Path, first: int, last: int, password: str | None = None
+        self,
+        path: Path,
+        first: int,
+        last: int,
+        password: str | None = None,
+        *,
+        patient: bool = True,
     ) -> list[PageSurvey]:
         """Text and classification of the pages from `first` to `last`, both included.
 
         Never fails for a page's sake: one that cannot be surveyed says so in its reason.
+        A patient survey makes way for pages that are to be drawn.
         """
         surveyed: list[PageSurvey] = []
         page = first
         while page <= last:
             end = min(last, page + _CHUNK_PAGES - 1)
             try:
-                done = await self._survey_chunk(path, page, end, password)
+                done = await self._survey_chunk(path, page, end, password, patient)
             except _LOST as error:
                 if page == end and isinstance(error, ChildHung):
                     done = [unsurveyed(page, _WHY[ChildHung])]
                 else:
                     numbers = range(page, end + 1)
-                    done = [await self._survey_alone(path, n, password) for n in numbers]
+                    done = [await self._survey_alone(path, n, password, patient) for n in numbers]
             surveyed.extend(done)
             page += len(done)
         return surveyed
 
     async def _survey_chunk(
-        self, path: Path, first: int, last: int, password: str | None
+        self, path: Path, first: int, last: int, password: str | None, patient: bool
     ) -> list[PageSurvey]:
         args = (str(path), first, last, password, _CHUNK_BUDGET_S)
         done: list[PageSurvey] = await self._children.run(
-            "survey_pages", *args, timeout_s=self._survey_timeout_s, patient=True
+            "survey_pages", *args, timeout_s=self._survey_timeout_s, patient=patient
         )
         return done
 
-    async def _survey_alone(self, path: Path, page: int, password: str | None) -> PageSurvey:
+    async def _survey_alone(
+        self, path: Path, page: int, password: str | None, patient: bool
+    ) -> PageSurvey:
         args = (str(path), page, page, password, 0.0)
+        limit = self._survey_timeout_s
         try:
-            done = await self._twice("survey_pages", *args, timeout_s=self._survey_timeout_s)
+            done = await self._twice("survey_pages", *args, timeout_s=limit, patient=patient)
         except _LOST as error:
             return unsurveyed(page, _WHY[type(error)])
         return PageSurvey.model_validate(done[0])
@@ -168,13 +178,15 @@ class Documents:
             ) from None
         return image
 
-    async def _twice(self, name: str, *args: object, timeout_s: float) -> Any:
+    async def _twice(
+        self, name: str, *args: object, timeout_s: float, patient: bool = False
+    ) -> Any:
         """A child may be killed, or be full of what came before, for no fault of this page:
         one more try in a fresh one."""
         try:
-            return await self._children.run(name, *args, timeout_s=timeout_s)
+            return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
         except (ChildLost, ChildStarved):
-            return await self._children.run(name, *args, timeout_s=timeout_s)
+            return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
 
     def close(self) -> None:
         """End all children; nothing can be read afterwards."""

@@ -2,6 +2,8 @@
 
 # Less than this proves nothing about a vendor, but is still worth a try.
 SHORTEST_ATTEMPT_S = 0.5
+# So long from the selection to a free slot is no waiting.
+GRACE_S = 0.25
 
 
 def attempt_seconds(
@@ -14,6 +16,20 @@ def attempt_seconds(
     """
     share = left_s if proven else left_s / (1 + max(0, routes_still_to_try))
     return min(timeout_s, max(SHORTEST_ATTEMPT_S, share))
+
+
+def seconds_after_waiting(given_s: float, timeout_s: float, waited_s: float) -> float:
+    """What is left of an attempt's time once it has its slot.
+
+    When the deadline cut it short, its share began when it was chosen: what it waited behind
+    calls that hang is gone, or one wave after the other would use up the shares of the routes
+    still to try. An attempt whose timeout would count against the route keeps enough for that
+    to be fair.
+    """
+    if given_s >= timeout_s:
+        return given_s
+    least = timeout_s / 2 if timeout_counts(given_s, timeout_s) else SHORTEST_ATTEMPT_S
+    return max(min(given_s, least), given_s - max(0.0, waited_s - GRACE_S))
 
 
 def timeout_counts(given_s: float, timeout_s: float) -> bool:

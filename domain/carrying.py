@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from domain.breaker import Breaker
 from domain.contracts import (
@@ -73,7 +73,12 @@ class Carried(Wire):
 
 
 class DocumentRun(DocumentRequest):
-    """What a run of the workflow is given: the request, and what an earlier run carried."""
+    """What a run of the workflow is given: the request, and what an earlier run carried.
+
+    As strict as any wish: who starts a document with an option misspelt is told.
+    """
+
+    model_config = ConfigDict(extra="forbid")
 
     carried: Carried | None = None
 

@@ -63,9 +63,16 @@ def _page_list(spec: str) -> str:
 
 
 class Wire(BaseModel):
-    """Frozen, and strict about unknown fields: a typo must not pass as a default."""
+    """Frozen. A field that is not known is passed over: while workers are replaced one after the
+    other, those of the older version are given what the newer one writes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Wish(Wire):
+    """What people send: a typo must not pass as a default."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class Lean(Wire):
@@ -172,7 +179,7 @@ class StoredAnswer(Wire):
     bought_by: str = ""
 
 
-class RetryRequest(Wire):
+class RetryRequest(Wish):
     """A person wants pages read again: the named ones, or all that are degraded."""
 
     user_id: str = ""
@@ -205,7 +212,7 @@ class RetryResult(Wire):
     pages: tuple[int, ...]
 
 
-class CancelRequest(Wire):
+class CancelRequest(Wish):
     """A person wants the document to stop; what is done is kept."""
 
     user_id: str = ""
@@ -432,6 +439,8 @@ class FinalizeRequest(Wire):
     user_id: str
     page_count: int
     kind: SourceKind = "pdf"
+    # So many pages were surveyed, from the first on: their texts must be in the store.
+    surveyed: int = 0
     # The routes that records name, `provider:model`, by their place.
     routes: tuple[str, ...]
     records: tuple[PageRecord, ...]
@@ -532,7 +541,7 @@ class DocumentStatus(Wire):
     error_message: str | None = None
 
 
-class PageRange(Wire):
+class PageRange(Wish):
     """Argument of the query `pages`."""
 
     first: int = 1

@@ -96,7 +96,7 @@ class DocumentProgress:
         read = {n for n, record in taken_over.items() if record.source is not Source.MUPDF}
         wanted = {*needy, *carried.also_vision, *again, *read}
         self.vision = tuple(sorted(wanted & {*self.chosen}))
-        self.settled.update({n: r for n, r in taken_over.items() if n in self.classes})
+        self.settled.update({n: taken_over[n] for n in self.chosen if n in taken_over})
         self._settle(n for n in self.classes if n not in taken_over and n not in self.vision)
         self.dispatch = Dispatch(
             job_id=self.job_id,
@@ -104,12 +104,12 @@ class DocumentProgress:
             dispatch=carried.plan.dispatch,
             breaker=carried.plan.breaker,
             deadline=carried.deadline,
-            vision={n: self.classes[n] for n in self.vision if n not in taken_over},
+            vision={n: self.class_of(n) for n in self.vision if n not in taken_over},
             carried=carried.dispatch,
         )
         for number in sorted(again.keys() & self.dispatch.pages.keys()):
             self.dispatch.waiting.remove(number)
-            self.dispatch.read_again(again[number], self.classes[number], carried.started)
+            self.dispatch.read_again(again[number], self.class_of(number), carried.started)
 
     def survey_on(self, letters: str) -> None:
         """The classes of the next pages are known: they are settled, or wait for a model."""
@@ -119,6 +119,17 @@ class DocumentProgress:
         self.vision = tuple(sorted({*self.vision, *needy}))
         self._settle(n for n in found if n not in needy)
         self.require_dispatch().add({n: self.classes[n] for n in found if n in needy})
+
+    def survey_failed(self, why: ErrorInfo) -> None:
+        """No more pages will be surveyed: those that are not have no text and end here."""
+        error = PageError(error=why.message, code=why.code, error_type=why.error_type)
+        self._give_up(self.unsurveyed, Source.MUPDF_FALLBACK, error)
+
+    def _give_up(self, numbers: Iterable[int], source: Source, error: PageError) -> None:
+        """What these pages would have needed was never known: they count as read by no model."""
+        records = {n: PageRecord(page=n, source=source, error=error) for n in numbers}
+        self.settled.update(records)
+        self.vision = tuple(sorted({*self.vision, *records}))
 
     def _learn(self, letters: str) -> set[int]:
         """Which of the surveyed pages need a model."""
@@ -181,7 +192,7 @@ class DocumentProgress:
         wanted = self.retryable(spec)
         for number in wanted:
             self.settled.pop(number, None)
-            dispatch.read_again(ended[number], self.classes[number], now)
+            dispatch.read_again(ended[number], self.class_of(number), now)
         self.vision = tuple(sorted({*self.vision, *wanted}))
         return wanted
 
@@ -197,10 +208,7 @@ class DocumentProgress:
             # A page that keeps its earlier reading has lost nothing to the deadline.
             lost = [r for r in self.dispatch.records.values() if r.source is source]
             self.timed_out = self.timed_out and bool(lost or self.unsurveyed)
-        # What they would have needed was never known: they count as read by no model.
-        for number in self.unsurveyed:
-            self.settled[number] = PageRecord(page=number, source=source, error=error)
-        self.vision = tuple(sorted({*self.vision, *self.unsurveyed}))
+        self._give_up(self.unsurveyed, source, error)
 
     def changed_pages(self) -> tuple[int, ...]:
         """What this version of the result has new; of the first, everything is."""
@@ -228,8 +236,16 @@ class DocumentProgress:
 
     @property
     def unsurveyed(self) -> tuple[int, ...]:
-        """The chosen pages that the survey has not come to."""
-        return tuple(n for n in self.chosen if n > len(self.letters))
+        """The chosen pages that the survey has not come to, and that have not ended without."""
+        known = len(self.letters)
+        if not self.chosen or self.chosen[-1] <= known:
+            return ()
+        elsewhere = self.settled.keys() | (self.dispatch.pages.keys() if self.dispatch else set())
+        return tuple(n for n in self.chosen if n > known and n not in elsewhere)
+
+    def class_of(self, number: int) -> Classification:
+        """A page that was never surveyed is taken for one that only a model can read."""
+        return self.classes.get(number, Classification.SCANNED)
 
     @property
     def finished(self) -> bool:

@@ -157,7 +157,8 @@ class _Selector:
         """When every route is full, let the next pages wait at the slots and not with us.
 
         Behind a route that has answered; a page queued behind a hung one would hang too. Where a
-        page waits for its own model whatever happens, its drawing need not wait for the answer.
+        page waits for its own model whatever happens, its drawing need not wait for the answer:
+        so many pages are queued from the start as a worker draws ahead of its slots.
         """
         if self.room <= 0 or len(self.snap.pages) <= len(self.snap.routes):
             # The last pages go to whichever route is free first.
@@ -176,10 +177,12 @@ class _Selector:
 
     def _may_queue(self, index: int) -> bool:
         view = self.snap.routes[index]
+        if view.answered:
+            queue = view.route.limit + view.route.ahead
+        else:
+            queue = view.route.ahead if self.snap.policy.when_busy == "wait" else 0
         return (
-            (view.answered or self.snap.policy.when_busy == "wait")
-            and view.crowded_until <= self.snap.now
-            and self.in_flight[index] < 2 * view.route.limit + view.route.ahead
+            view.crowded_until <= self.snap.now and self.in_flight[index] < view.route.limit + queue
         )
 
     def _holds(self, page: PageView, vendors: list[int]) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from domain.contracts import (
     BreakerStatus,
-    Classification,
     PageRange,
     PageRecord,
     PageStatus,
@@ -33,7 +32,7 @@ def pages(progress: DocumentProgress, wanted: PageRange) -> list[PageStatus]:
 
 
 def _page(progress: DocumentProgress, number: int, ended: Mapping[int, PageRecord]) -> PageStatus:
-    classification = progress.classes.get(number, Classification.SCANNED)
+    classification = progress.class_of(number)
     routes = progress.route_keys
     record = ended.get(number)
     if record is not None:

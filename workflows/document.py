@@ -127,6 +127,7 @@ class DocumentWorkflow:
                 user_id=request.user_id,
                 page_count=carried.source.page_count,
                 kind=carried.source.kind,
+                surveyed=len(self._progress.letters),
                 routes=self._progress.route_keys,
                 records=self._progress.records(),
                 vision_pages=self._progress.vision_pages,

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.ingest import IngestSource
@@ -32,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from domain.progress import DocumentProgress
     from domain.retrying import renumbered
     from workflows import options
+    from workflows.outcomes import document_error
     from workflows.stopping import StopSign
     from workflows.telling import Teller
 
@@ -44,6 +47,14 @@ class NoDocumentError(Exception):
     def __init__(self, info: ErrorInfo) -> None:
         super().__init__(info.message)
         self.info = info
+
+
+@dataclass(frozen=True)
+class SurveyedRest:
+    """The classes of the pages behind the head, as far as they could be surveyed."""
+
+    classes: str
+    error: ErrorInfo | None = None
 
 
 class Preparation:
@@ -61,7 +72,7 @@ class Preparation:
         self._stop = stop
         self._teller = teller
         # The survey of what lies behind the document's head, once that is surveyed.
-        self.rest: asyncio.Task[str] | None = None
+        self.rest: asyncio.Task[SurveyedRest] | None = None
 
     async def plan(self) -> DocumentPlan:
         plan = await workflow.execute_local_activity_method(
@@ -160,11 +171,17 @@ class Preparation:
         known = await self._survey(source, last=head)
         # The last pages of the head are asked about together with their neighbours behind it.
         ready = head - plan.reading.context_radius
+        if self._progress.chosen[-1] <= ready:
+            return known
         self.rest = asyncio.create_task(self._survey_rest(source, head + 1, known[ready:]))
         return known[:ready]
 
-    async def _survey_rest(self, source: SourceReceipt, first: int, held: str) -> str:
-        return held + await self._survey(source, first=first)
+    async def _survey_rest(self, source: SourceReceipt, first: int, held: str) -> SurveyedRest:
+        """Never fails: by then there is a document, and pages of it are paid for."""
+        try:
+            return SurveyedRest(held + await self._survey(source, first=first))
+        except ActivityError as error:
+            return SurveyedRest(held, document_error(error))
 
     async def _survey(self, source: SourceReceipt, first: int = 1, last: int | None = None) -> str:
         pages = f"pages {first} to {last or source.page_count}"

@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from domain.selection import Assignment
     from workflows import options
     from workflows.outcomes import attempt_outcome
+    from workflows.preparing import SurveyedRest
     from workflows.stopping import StopSign
     from workflows.telling import Teller
 
@@ -42,11 +43,11 @@ class Scheduler:
         self._wake_at: float | None = None
         self._look = False
         # The rest of the survey, while it goes on beside the first attempts.
-        self._survey: asyncio.Task[str] | None = None
+        self._survey: asyncio.Task[SurveyedRest] | None = None
         # History is long: nothing new is begun, what is in flight comes to its end.
         self._draining = False
 
-    def expect(self, survey: asyncio.Task[str]) -> None:
+    def expect(self, survey: asyncio.Task[SurveyedRest]) -> None:
         """More pages will come from this survey."""
         self._survey = survey
 
@@ -90,6 +91,8 @@ class Scheduler:
         self._look_again_at(None)
         if self._survey is not None:
             self._survey.cancel()
+            # A wish to retry may come while the result is written: then this goes round again.
+            self._survey = None
         for number in sorted(self._attempts):
             self._attempts[number].cancel()
         self._attempts.clear()
@@ -101,9 +104,14 @@ class Scheduler:
         return bool(self._ended) or self._stop.up or surveyed or look
 
     def _take_in_survey(self) -> None:
-        if self._survey is not None and self._survey.done():
-            self._progress.survey_on(self._survey.result())
-            self._survey = None
+        if self._survey is None or not self._survey.done():
+            return
+        rest, self._survey = self._survey.result(), None
+        self._progress.survey_on(rest.classes)
+        if rest.error is not None:
+            self._progress.survey_failed(rest.error)
+            facts = {"error_code": rest.error.code.value, "reason": rest.error.reason}
+            workflow.logger.warning("survey_failed", extra=facts)
 
     def _begin(
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight

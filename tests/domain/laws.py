@@ -129,12 +129,13 @@ class Judge:
     def _behind(self, queued: Assignment) -> None:
         view = self.snap.routes[queued.route]
         waits = self.snap.policy.when_busy == "wait"
+        queue = view.route.ahead + (view.route.limit if view.answered else 0)
         assert view.answered or waits, "queued behind a route that has never answered"
         assert not view.route.is_last_resort
         assert view.crowded_until <= self.snap.now
         assert self.admission(queued.route) == "yes"
         self._count(queued)
-        assert self.load[queued.route] <= 2 * view.route.limit + view.route.ahead
+        assert self.load[queued.route] <= view.route.limit + queue
 
     def _count(self, start: Assignment) -> None:
         self.load[start.route] += 1

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.budget import SHORTEST_ATTEMPT_S, attempt_seconds, timeout_counts
+from domain.budget import (
+    GRACE_S,
+    SHORTEST_ATTEMPT_S,
+    attempt_seconds,
+    seconds_after_waiting,
+    timeout_counts,
+)
 from tests.domain.strategies import quarters, quick
 
 
@@ -51,3 +57,29 @@ def test_nobody_gets_more_than_the_timeout(timeout: float, left: float, others: 
 @pytest.mark.parametrize(("given_s", "counts"), [(60.0, True), (30.0, True), (29.9, False)])
 def test_timeout_counts_only_when_the_vendor_had_its_time(given_s: float, counts: bool) -> None:
     assert timeout_counts(given_s, 60.0) is counts
+
+
+@pytest.mark.parametrize(
+    ("given", "waited", "seconds"),
+    [
+        (20, 0, 20),
+        (20, GRACE_S, 20),
+        (20, GRACE_S + 5, 15),
+        (20, 300, SHORTEST_ATTEMPT_S),
+        (60, 300, 60),  # the provider's own time: no share was cut short
+        (40, GRACE_S + 5, 35),
+        (40, 300, 30),  # its timeout will count: it must have had half of the usual time
+    ],
+)
+def test_waiting_uses_up_a_share(given: float, waited: float, seconds: float) -> None:
+    assert seconds_after_waiting(given, 60, waited) == seconds
+
+
+@quick
+@given(given=quarters(1, 60), timeout=quarters(1, 60), waited=quarters(0, 600))
+def test_waiting_never_adds_time_nor_makes_a_timeout_unfair(
+    given: float, timeout: float, waited: float
+) -> None:
+    left = seconds_after_waiting(given, timeout, waited)
+    assert 0 < left <= given
+    assert timeout_counts(left, timeout) == timeout_counts(given, timeout)

@@ -288,7 +288,7 @@ def test_defaults_weigh_nothing() -> None:
 )
 def test_impossible_requests_are_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        DocumentRequest(source="/a.pdf", **fields)
+        DocumentRun(source="/a.pdf", **fields)
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,10 @@ RIPE = Breaker(state=BreakerState.OPEN, retry_at=NOW - 1, changes=1)
 PROBED = Breaker(state=BreakerState.HALF_OPEN, retry_at=NOW - 1, changes=2)
 
 
-def view(provider: str = "a", model: str = "m", limit: int = 2, **state: Any) -> RouteView:
-    route = Route(provider=provider, model=model, limit=limit)
+def view(
+    provider: str = "a", model: str = "m", limit: int = 2, ahead: int = 0, **state: Any
+) -> RouteView:
+    route = Route(provider=provider, model=model, limit=limit, ahead=ahead)
     return RouteView(route=route, **state)
 
 
@@ -100,17 +102,23 @@ def test_spill_fills_the_first_route_then_the_next() -> None:
 
 
 def test_wait_keeps_to_one_model_while_it_is_well() -> None:
-    """Also those that wait are at its slots: they would wait for it wherever they are."""
-    assert where(chosen([view("a"), view("b")], 5, when_busy="wait")) == [
+    """Also those that its worker draws ahead: they would wait for it wherever they are."""
+    assert where(chosen([view("a", ahead=1), view("b")], 5, when_busy="wait")) == [
         (1, 0, "now"),
         (2, 0, "now"),
         (3, 0, "behind"),
-        (4, 0, "behind"),
     ]
 
 
+def test_wait_queues_no_more_behind_a_route_that_has_never_answered() -> None:
+    """It may hang, and whatever is queued behind it would hang too."""
+    assert not chosen([view("a", ahead=1, in_flight=3), view("b")], 5, when_busy="wait").assign
+    answered = view("a", ahead=1, in_flight=3, answered=True)
+    assert len(chosen([answered, view("b")], 5, when_busy="wait").assign) == 2
+
+
 def test_wait_moves_on_when_its_model_rests() -> None:
-    moved = chosen([view("a", breaker=OPEN), view("b")], 3, when_busy="wait")
+    moved = chosen([view("a", breaker=OPEN), view("b", ahead=1)], 4, when_busy="wait")
     assert [a.route for a in moved.assign] == [1, 1, 1]
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.contracts import AttemptReceipt, Source
+from domain.contracts import AttemptReceipt, Classification, Source
+from domain.errors import Code, ErrorInfo
 from domain.keys import SURVEY_CHUNK
 from domain.plan import SURVEY_HEAD
 from domain.progress import DocumentProgress
@@ -15,6 +16,9 @@ from tests.domain.test_progress import begun, carried, plan
 
 A_M = Route(provider="a", model="m")
 READ = AttemptReceipt(milliseconds=7, chars=3)
+GONE = ErrorInfo(
+    code=Code.EXPIRED, reason="SOURCE_GONE", error_type="terminal", message="Gone.", remedy=""
+)
 
 
 def in_parts(
@@ -91,3 +95,44 @@ def test_deadline_in_the_rest_counts_even_when_the_head_was_done() -> None:
     progress = in_parts("TTTS", 3)
     progress.close(timed_out=True, cancelled=False)
     assert progress.timed_out
+
+
+def test_survey_that_fails_ends_only_what_it_had_not_come_to() -> None:
+    progress = in_parts("SSSSS", 2)
+    dispatch = progress.require_dispatch()
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    progress.survey_on("S")
+    progress.survey_failed(GONE)
+    assert sorted(dispatch.flights) == [1, 2], "what is paid for comes to its end"
+    assert dispatch.waiting == [3]
+    assert not progress.finished
+    dispatch.succeeded(1, READ)
+    dispatch.succeeded(2, READ)
+    dispatch.apply(select(dispatch.snapshot(NOW)))
+    dispatch.succeeded(3, READ)
+    assert progress.finished
+    progress.close(timed_out=False, cancelled=False)
+    assert not progress.timed_out
+    lost = {record.page: record for record in progress.records() if record.source.degraded}
+    assert sorted(lost) == [4, 5]
+    for record in lost.values():
+        assert record.source is Source.MUPDF_FALLBACK
+        assert record.error is not None
+        assert record.error.code is Code.EXPIRED
+    assert progress.vision_pages == 5
+
+
+def test_page_without_a_survey_can_be_wished_for_and_carried_over() -> None:
+    progress = in_parts("TTTS", 2)
+    progress.survey_failed(GONE)
+    assert progress.finished
+    assert progress.retry("4", NOW) == (4,)
+    assert not progress.finished
+    assert progress.class_of(4) is Classification.SCANNED
+    later = DocumentProgress("job", "me", NOW)
+    later.choose_pages(None, 4)
+    later.take_up(progress.carry(carried("TTTS", plan(A_M))), text_only=False)
+    assert later.unsurveyed == ()
+    assert later.require_dispatch().waiting == [4]
+    assert [record.page for record in later.records()] == [1, 2, 3]
+    assert later.records() == progress.records()

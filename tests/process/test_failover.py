@@ -206,3 +206,16 @@ def test_window_of_calls_opens_on_its_share(tool: Tool, vendor: StandIn, forty: 
     ran = tool.process(forty, BREAKER_TRIP="window", WHEN_BUSY="wait", CIRCUIT_WINDOW="10")
     assert ran.sources() == {"ai": 40}
     assert 5 <= len(vendor.calls(PRIMARY)) <= 5 + 2 * SLOTS
+
+
+def test_attempt_that_waited_behind_a_hung_call_ends_by_its_own_share(
+    tool: Tool, vendor: StandIn, mixed: Path
+) -> None:
+    """One page is drawn ahead for two slots; both hang for a third of the time that is left."""
+    vendor.behave(vendor_hangs(), model=PRIMARY)
+    ran = tool.process(mixed, "--deadline", "12s", WHEN_BUSY="wait")
+    first, _, behind, *_ = sorted(vendor.calls(PRIMARY), key=lambda call: call.started)
+    lasted = [(call.ended or 0) - call.started for call in (first, behind)]
+    assert behind.started >= first.started + lasted[0] - 0.1, "it came to a slot when that was free"
+    assert lasted[1] < lasted[0] / 2, "its own share was all but over by then"
+    assert took(ran) < 12 + 2

@@ -5,13 +5,16 @@ stand for documents that are under way somewhere while the code changes.
 """
 
 import asyncio
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 
 from client import connect
 from domain.contracts import workflow_id
+from domain.keys import survey_key
 from settings import Settings
 from tests import pdfs
 from tests.cluster import SOON_CONTINUED, Cluster
@@ -94,6 +97,37 @@ def continued_failing(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> No
     run("process", pdfs.mixed_pdf(pdf.with_name("failing.pdf"), 2, 30))
 
 
+def in_parts(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_answers_late(0.05))
+    run("process", pdfs.mixed_pdf(pdf.with_name("parts.pdf"), 2, 58))
+
+
+def head_alone(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    vendor.behave(vendor_answers_late(0.05))
+    run("process", pdfs.mixed_pdf(pdf.with_name("head.pdf"), 2, 58), "--pages", "1-5")
+
+
+def deadline_in_the_rest(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """A page behind the head takes so long to survey that the others there come too late."""
+    vendor.behave(vendor_answers_late(0.05))
+    slow = pdfs.endless_pdf(pdf.with_name("slow.pdf"), endless_page=40, pages=60)
+    run("process", slow, "--deadline", "5s")
+
+
+def rest_fails(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """Something that is no file stands where the survey of the rest would be stored. Temporal
+    tries again for a minute and a half before that is final, and for as long to write the result:
+    in between it goes away."""
+    vendor.behave(vendor_answers_late(0.05))
+    path = pdfs.mixed_pdf(pdf.with_name("lost.pdf"), 2, 58)
+    store = pdf.with_name("rest_fails") / "state" / "store"
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    in_the_way = store / survey_key(sha256, 2)
+    in_the_way.mkdir(parents=True)
+    Timer(120, in_the_way.rmdir).start()
+    run("process", path, "--deadline", "5m")
+
+
 SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
     scene.__name__: (scene, settings)
     for scene, settings in [
@@ -109,6 +143,10 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
         (engine_by_wish, {}),
         (continued, {}),
         (continued_failing, {}),
+        (in_parts, {}),
+        (head_alone, {}),
+        (deadline_in_the_rest, {"IMAGE_SEND_ALL_PAGES": "true"}),
+        (rest_fails, {}),
     ]
 }
 
@@ -123,7 +161,8 @@ async def record(name: str, folder: Path) -> None:
 
         def run(command: str, subject: object, *more: str) -> Ran:
             job = ("--job-id", name) if command == "process" else ()
-            return tool.run(command, subject, *job, *more, TEMPORAL_ADDRESS=cluster.address)
+            address = cluster.address
+            return tool.run(command, subject, *job, *more, timeout=300, TEMPORAL_ADDRESS=address)
 
         scene(vendor, run, pdfs.mixed_pdf(folder / f"{name}.pdf", 2, 6))
         client = await connect(Settings(), cluster.address)

@@ -7,13 +7,14 @@ import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from domain.errors import QuireError
 from storage.buckets import s3_client
 from storage.cache import FileCache
-from storage.folder import FolderStore
+from storage.folder import FolderStore, is_on_local_disk
 from storage.protocol import Store
 from storage.s3 import S3Store
 from tests.s3 import BUCKET, S3Server
@@ -184,3 +185,54 @@ def test_cache_keeps_no_part_of_a_failed_fetch(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="cut"):
         FileCache(tmp_path, 10**6).get("k", broken)
     assert list(tmp_path.iterdir()) == []
+
+
+MOUNTS = """\
+/dev/sda1 / ext4 rw 0 0
+server:/vol /srv/shared nfs4 rw 0 0
+/dev/sdb1 /srv/shared/disk xfs rw 0 0
+host /mnt/two\\040words 9p rw 0 0
+tmpfs /over tmpfs rw 0 0
+sshfs /over fuse.sshfs rw 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "local"),
+    [
+        ("/home/me/store", True),
+        ("/srv/shared/store", False),
+        ("/srv/sharedtoo", True),
+        ("/srv/shared/disk/store", True),
+        ("/mnt/two words/store", False),
+        ("/over", False),
+    ],
+)
+def test_only_what_is_known_to_be_local_counts_as_such(
+    tmp_path: Path, folder: str, local: bool
+) -> None:
+    (tmp_path / "mounts").write_text(MOUNTS)
+    assert is_on_local_disk(Path(folder), tmp_path / "mounts") is local
+    assert not is_on_local_disk(Path(folder), tmp_path / "absent")
+
+
+async def test_shared_folder_never_stalls_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.folder.is_on_local_disk", lambda root: False)
+    store = FolderStore(tmp_path)
+    await store.put("k", b"small")
+    here, seen = threading.get_ident(), set[int]()
+    for name in ("stat", "exists", "read_bytes"):
+        original = getattr(Path, name)
+
+        def watched(path: Path, *args: object, original: Any = original, **more: object) -> Any:
+            seen.add(threading.get_ident())
+            return original(path, *args, **more)
+
+        monkeypatch.setattr(Path, name, watched)
+    assert await store.get("k") == b"small"
+    assert await store.exists("k")
+    assert await store.local_path("k") == tmp_path / "k"
+    assert seen, "the file was looked at"
+    assert here not in seen

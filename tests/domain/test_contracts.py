@@ -1,0 +1,30 @@
+"""Wire types between workers of two versions, and between people and workers."""
+
+import pytest
+from pydantic import ValidationError
+
+from domain.carrying import DocumentRun
+from domain.contracts import AttemptRequest, CancelRequest, DocumentRequest, RetryRequest, Wish
+from tests.domain.test_progress import plan
+
+
+def test_older_worker_passes_over_what_a_newer_one_adds() -> None:
+    """Otherwise replacing workers one after the other would fail attempts and plans."""
+    request = AttemptRequest(brief="b", page=3, seconds=1.0)
+    newer = {**request.model_dump(), "of_next_year": 1}
+    assert AttemptRequest.model_validate(newer) == request
+    known = plan()
+    assert type(known).model_validate({**known.model_dump(), "of_next_year": 1}) == known
+    asked = DocumentRequest(job_id="j", source="s")
+    assert DocumentRequest.model_validate({**asked.model_dump(), "of_next_year": 1}) == asked
+
+
+@pytest.mark.parametrize("wish", [RetryRequest, CancelRequest])
+def test_misspelt_wish_is_refused(wish: type[Wish]) -> None:
+    with pytest.raises(ValidationError):
+        wish.model_validate({"pagse": "3"})
+
+
+def test_misspelt_option_of_a_document_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        DocumentRun.model_validate({"job_id": "j", "source": "s", "text_onyl": True})
