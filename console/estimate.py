@@ -94,7 +94,9 @@ async def _survey(
             page_count=source.page_count,
             kind=source.kind,
         )
-        surveys = await Originals(store, documents).survey(wanted, chosen[0], chosen[-1], password)
+        surveys = await Originals(store, documents).survey(
+            wanted, chosen[0], chosen[-1], password, patient=False
+        )
     except OSError as error:
         raise DocumentRefused.from_info(storage_failed(error)) from error
     except QuireError as error:
