@@ -215,6 +215,9 @@ def list_(
         str | None, typer.Option(help="Only those started within this time: 2h, 3d.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 20,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="Every run of a job: their costs add up.")
+    ] = False,
     as_json: AsJson = False,
 ) -> Exit:
     """The documents, newest first."""
@@ -226,6 +229,7 @@ def list_(
         fallback=fallback,
         since_s=seconds_of(since, "--since"),
         limit=limit,
+        runs=runs,
     )
     return run(show_list(_settings(), wanted, as_json=as_json))
 

@@ -49,6 +49,8 @@ class Wanted:
     fallback: bool = False
     since_s: float | None = None
     limit: int = 20
+    # A row for every run of a job, and not only for its latest.
+    runs: bool = False
 
     @property
     def by_outcome(self) -> bool:
@@ -97,15 +99,16 @@ async def show_list(settings: Settings, wanted: Wanted, *, as_json: bool) -> Exi
 async def rows_of(
     client: Client, found: AsyncIterator[WorkflowExecution], wanted: Wanted, now: datetime
 ) -> list[dict[str, Any]]:
-    """One row a job: of the runs under its id, the latest one speaks for it."""
+    """One row a job, unless every run is wanted: the latest one speaks for it."""
     rows, seen = list[dict[str, Any]](), set[str]()
     async for execution in found:
-        if execution.id in seen:
+        if execution.id in seen and not wanted.runs:
             continue
         seen.add(execution.id)
         started = await _started(execution)
         too_old = wanted.since_s is not None and started < now - timedelta(seconds=wanted.since_s)
-        if too_old or (wanted.by_outcome and not await _is_latest(client, execution)):
+        doubtful = wanted.by_outcome and not wanted.runs
+        if too_old or (doubtful and not await _is_latest(client, execution)):
             continue
         rows.append(_row(execution, started))
         if len(rows) == wanted.limit:

@@ -9,13 +9,12 @@ and the next call gets a fresh one.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import popen_forkserver, spawn
-from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
+
+from documents import forking
 
 # A child that was told nothing and starts on a busy machine may take this long to begin.
 _START_ALLOWANCE_S = 30.0
@@ -24,7 +23,6 @@ _CALLS_PER_CHILD = 1000
 # So many others go before a patient caller, while one waits: a document with many slow pages must
 # not keep another one's survey waiting until its deadline, with no text at hand.
 _BEFORE_A_PATIENT_ONE = 4
-_PRELOAD = ["pymupdf", "PIL.Image", "documents.child"]
 
 
 class ChildHung(Exception):
@@ -50,7 +48,7 @@ class Children:
     """At most `processes` children, started when needed; the one used last is lent first."""
 
     def __init__(self, processes: int, memory_bytes: int) -> None:
-        self._all = [_Child(memory_bytes) for _ in range(max(1, processes))]
+        self._all = [_Child(memory_bytes, self) for _ in range(max(1, processes))]
         self._idle = list(self._all)
         # Patient callers come after all others: a survey must not hold up what models wait for.
         self._waiting: deque[asyncio.Future[_Child]] = deque()
@@ -103,13 +101,15 @@ class Children:
         for thread in [child.discard() for child in self._all]:
             if thread is not None:
                 thread.join(timeout=10)
+        forking.done_with(self)
 
 
 class _Child:
     """One process, replaced as often as it is lost."""
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, family: object) -> None:
         self._memory_bytes = memory_bytes
+        self._family = family
         self._pool: ProcessPool | None = None
         self._lock = threading.Lock()
 
@@ -122,7 +122,7 @@ class _Child:
                     max_tasks=_CALLS_PER_CHILD,
                     initializer=call,
                     initargs=("start", self._memory_bytes),
-                    context=_context(),
+                    context=forking.context(self._family),
                 )
             self._pool.active  # noqa: B018  (asking is what starts it)
             return self._pool
@@ -172,44 +172,3 @@ def _schedule(
 def _end(pool: ProcessPool) -> None:
     pool.stop()  # type: ignore[no-untyped-call]
     pool.join()
-
-
-_launching = threading.Lock()
-
-
-class _LeanProcess(ForkServerProcess):
-    """A process that does not begin by running its parent's main script again.
-
-    multiprocessing would import `starter.py` or `worker.py`, and Temporal with them, into
-    every child: seconds of start-up and a hundred megabytes for code that never runs there.
-    """
-
-    @staticmethod
-    def _Popen(process_obj: Any) -> popen_forkserver.Popen:  # noqa: N802
-        with _launching:
-            original: Callable[[str], dict[str, Any]] = spawn.get_preparation_data
-            spawn.get_preparation_data = _lean(original)  # type: ignore[assignment]
-            try:
-                return popen_forkserver.Popen(process_obj)
-            finally:
-                spawn.get_preparation_data = original  # type: ignore[assignment]
-
-
-def _lean(original: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
-    def prepare(name: str) -> dict[str, Any]:
-        data = original(name)
-        return {key: value for key, value in data.items() if not key.startswith("init_main")}
-
-    return prepare
-
-
-class _LeanContext(ForkServerContext):
-    Process = _LeanProcess
-
-
-def _context() -> ForkServerContext:
-    """Forked from a clean server process: safe beside the threads of the SDK, and three times
-    as quick as a spawned interpreter, which imports MuPDF anew each time."""
-    context = _LeanContext()
-    context.set_forkserver_preload(_PRELOAD)
-    return context

@@ -36,7 +36,7 @@ def told(report: dict[str, Any]) -> tuple[int, int]:
 
 def spent(tool: Tool, job: str) -> list[tuple[int, float]]:
     """Tokens and dollars of the job's runs as `list` tells them, the newest first."""
-    rows = tool.run("list", "--json").json["documents"]
+    rows = tool.run("list", "--runs", "--json").json["documents"]
     return [(row["tokens"], row["cost_usd"]) for row in rows if row["job_id"] == job]
 
 

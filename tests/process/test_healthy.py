@@ -1,6 +1,9 @@
 """The main job, with vendors that are well."""
 
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from tests import pdfs
 from tests.tool import Tool
@@ -143,3 +146,16 @@ def test_no_key_means_local_ocr(lone_tool: Tool, tmp_path: Path) -> None:
     assert ran.sources() == {"ocr": 1}
     assert "harbour master keeps a careful log" in " ".join(ran.text().split())
     assert ran.json["metadata"]["cost_usd"] == 0.0
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_nothing_is_left_in_the_folder_for_temporary_files(
+    lone_tool: Tool, one_page: Path, deep: bool
+) -> None:
+    """A socket's address has no room for a deep folder; that must not be the user's concern."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        scratch = Path(name, *["deep-folder"] * 9) if deep else Path(name)
+        scratch.mkdir(parents=True, exist_ok=True)
+        ran = lone_tool.process(one_page, TMPDIR=str(scratch))
+        assert ran.code == 0, ran.err
+        assert list(scratch.iterdir()) == []

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.vendor import wire
 from tests.vendor.behaviours import Behaviour
+from tests.vendor.calls import Call
 from tests.vendor.serving import Exchange
 from tests.vendor.wire import Asked
 
@@ -24,13 +25,13 @@ Speak = Callable[[Asked], str]
 class Performance:
     """One call's treatment."""
 
-    def __init__(self, exchange: Exchange, asked: Asked, number: int, speak: Speak) -> None:
+    def __init__(self, exchange: Exchange, asked: Asked, call: Call, speak: Speak) -> None:
         self._exchange = exchange
         self._asked = asked
+        self._call = call
         self._speak = speak
         name = "x-request-id" if asked.api == "openai" else "request-id"
-        self._headers = {name: f"req_standin_{number}"}
-        self.billed = (0, 0)
+        self._headers = {name: f"req_standin_{call.number}"}
 
     async def perform(self, behaviour: Behaviour) -> None:
         act: Callable[..., Awaitable[None]] = getattr(self, f"_{behaviour.name}")
@@ -162,8 +163,13 @@ class Performance:
         return text.replace("{image}", self._asked.image_mark)
 
     async def _send(self, body: dict[str, Any]) -> None:
-        await self._exchange.respond(200, body, self._headers)
-        self.billed = wire.billed(body)
+        """Billed before it is sent: who has the answer may look at the bill at once."""
+        self._call.billed = wire.billed(body)
+        try:
+            await self._exchange.respond(200, body, self._headers)
+        except (asyncio.CancelledError, ConnectionError):
+            self._call.billed = (0, 0)
+            raise
 
     async def _fail(
         self,

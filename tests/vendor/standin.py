@@ -170,14 +170,14 @@ class StandIn(Addresses):
         )
         behaviour = self._script.decide(asked)
         call.behaviour = behaviour.name
-        performance = Performance(exchange, asked, call.number, self._answer)
+        performance = Performance(exchange, asked, call, self._answer)
         try:
             await performance.perform(behaviour)
         except (asyncio.CancelledError, ConnectionError):
             call.aborted = True
             raise
         finally:
-            call.status, call.billed = exchange.status, performance.billed
+            call.status = exchange.status
             self._log.end(call)
 
     async def _control(self, exchange: Exchange) -> None:
