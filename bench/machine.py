@@ -4,16 +4,20 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from bench.usage import machine_s
 from domain.errors import QuireError
 from embedded import find_binary
 from tests.tool import ROOT
 
-QUIET = 0.5
+# Of a core, by whatever else runs.
+QUIET = 0.3
+BUSY = "cores busy before the run"
 PACKAGES = ("temporalio", "pymupdf", "pillow", "openai", "httpx", "pydantic", "pebble")
 
 
@@ -23,7 +27,7 @@ def facts() -> dict[str, str]:
         "CPU": f"{_cpu_model()}, {cores()} cores",
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB",
         "system": f"{platform.system()} {platform.release()}",
-        "load before the run": f"{load():.2f}",
+        BUSY: f"{busy_cores():.2f}",
         "Python": platform.python_version(),
         "Temporal": _temporal(),
         "packages": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
@@ -38,17 +42,19 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def load() -> float:
-    """Processes that wanted to run, averaged over the last minute."""
-    return os.getloadavg()[0]
+def busy_cores(within_s: float = 1.0) -> float:
+    """How many cores are at work now. The load average still knows of the part before."""
+    began, before = time.monotonic(), machine_s()
+    time.sleep(within_s)
+    return (machine_s() - before) / (time.monotonic() - began)
 
 
 def warning(known: Mapping[str, str]) -> str:
     """What a reader must know before the numbers; empty on a quiet machine."""
-    before = float(known.get("load before the run", "0"))
+    before = float(known.get(BUSY, "0"))
     if before <= QUIET:
         return ""
-    return f"not a quiet machine: load average {before:.2f} before the run"
+    return f"not a quiet machine: {before:.2f} cores were busy before the run"
 
 
 def _cpu_model() -> str:

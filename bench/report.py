@@ -91,7 +91,7 @@ def _section(run: Run) -> Iterable[str]:
         yield f"> **Warning**: {noisy}.\n"
     yield f"{part.method.strip()}\n"
     when = f"Measured {facts.get('date', '')}, commit {facts.get('commit', '')}"
-    yield f"{when}, load {facts.get('load before the run', '')}, in {run.seconds:.0f} s.\n"
+    yield f"{when}, in {run.seconds:.0f} s.\n"
     for table in part.tables:
         if table.columns:
             yield from _table(table)

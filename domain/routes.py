@@ -1,6 +1,5 @@
 """Which models a page may be read by, in which order."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -39,8 +38,8 @@ class Route(Wire):
 
 def prepared_ahead(limit: int) -> int:
     """How many attempts beyond its slots a worker takes up, so that their pages are drawn when
-    a slot falls free. Not as many again: another worker may have a free slot for them now."""
-    return math.ceil(limit / 2)
+    slots fall free. As many again: slots that began together fall free together."""
+    return limit
 
 
 class ProviderPlan(Wire):

@@ -29,11 +29,13 @@ def test_ideal_and_settings() -> None:
 
 def test_machine_and_versions() -> None:
     facts = machine.facts()
-    assert {"CPU", "load before the run", "Python", "Temporal", "packages", "date"} <= set(facts)
+    assert {"CPU", "cores busy before the run", "Python", "Temporal", "packages", "date"} <= set(
+        facts
+    )
     assert "cores" in facts["CPU"]
     assert "pymupdf 1." in facts["packages"]
-    assert machine.warning({"load before the run": "0.50"}) == ""
-    assert "not a quiet machine" in machine.warning({"load before the run": "0.51"})
+    assert machine.warning({"cores busy before the run": "0.30"}) == ""
+    assert "not a quiet machine" in machine.warning({"cores busy before the run": "0.31"})
 
 
 def test_usage_of_a_process_and_of_its_children_that_ended() -> None:

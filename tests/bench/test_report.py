@@ -11,7 +11,7 @@ from bench.findings import Chart, Column, Part, Table
 from bench.plots import draw
 from bench.report import Report, Run
 
-FACTS = {"CPU": "two cores", "load before the run": "0.10", "date": "2030-01-01 00:00 UTC"}
+FACTS = {"CPU": "two cores", "cores busy before the run": "0.10", "date": "2030-01-01 00:00 UTC"}
 
 
 def part(name: str = "limit", seconds: float = 4.5) -> Part:
@@ -47,10 +47,10 @@ def test_tables_charts_and_numbers_are_written(tmp_path: Path) -> None:
 
 
 def test_a_busy_machine_is_told(tmp_path: Path) -> None:
-    busy = {**FACTS, "load before the run": "3.20"}
+    busy = {**FACTS, "cores busy before the run": "3.20"}
     Report(tmp_path, "Benchmarks").add(Run(part(), busy, 12.0), ["limit"])
     told = (tmp_path / "README.md").read_text()
-    assert "not a quiet machine: load average 3.20 before the run" in told
+    assert "not a quiet machine: 3.20 cores were busy before the run" in told
 
 
 def test_same_numbers_give_the_same_picture(tmp_path: Path) -> None:
