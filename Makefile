@@ -13,7 +13,7 @@ help:
 	@echo "make pictures  take the README's pictures of the Web UI anew"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
-	@echo "make bench-full  every case, into docs/benchmarks/full (three quarters of an hour)"
+	@echo "make bench-full  every case, into docs/benchmarks/full (40 minutes)"
 	@echo "make faults kill, starve and damage everything, and print what was lost (15 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
 	@echo "make clean  remove .venv and caches"
