@@ -1,17 +1,22 @@
 """The production stack without its containers: the same programs, scripts, settings and
-configuration files, on loopback. PostgreSQL-backed Temporal, Grafana and the collector have no
-packages here; the development server and a collector of the tests' own stand for them."""
+configuration files, on loopback. Temporal's server on PostgreSQL, Grafana and the collector are not
+to be had as packages; the development server and a collector of the tests' own stand for them."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.cluster import Cluster
@@ -161,3 +166,46 @@ def assert_rules_are_well(url: str) -> None:
 def test_every_variable_of_the_stack_is_known_here() -> None:
     required = set(re.findall(r"\$\{(\w+):\?", COMPOSE.read_text()))
     assert required <= set(ENV)
+
+
+def test_the_database_of_the_stack_starts() -> None:
+    """PostgreSQL with the service's own command, until its own health check is content."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not programs:
+        pytest.skip("PostgreSQL's server is not installed (apt-get install postgresql)")
+    service = compose()["services"]["postgres"]
+    owner = service["environment"]["POSTGRES_USER"]
+    port = str(free_port())
+    # It refuses to run as root, as the image's does.
+    someone: dict[str, Any] = {"user": "nobody"} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        if someone:
+            shutil.chown(name, **someone)
+        data, programs_in = Path(name) / "data", programs[-1]
+        init = [programs_in / "initdb", "-D", data, "-U", owner, "--no-sync"]
+        subprocess.run(init, check=True, capture_output=True, cwd=name, **someone)
+        program, *arguments = service["command"]
+        place = ["-D", data, "-p", port, "-k", name, "-c", "listen_addresses=127.0.0.1"]
+        server = subprocess.Popen(
+            [programs_in / program, *place, *arguments],
+            cwd=name,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            **someone,
+        )
+        try:
+            _, *check = service["healthcheck"]["test"]
+            wait_for([programs_in / check[0], *check[1:], "-h", "127.0.0.1", "-p", port])
+            asked = ["psql", "-h", "127.0.0.1", "-p", port, "-U", owner, "-d", "postgres", "-Atc"]
+            told = run(*asked, "show max_connections", PATH="/usr/bin:/bin")
+            assert int(told) >= 4 * 30, "Temporal's four services, each with two pools"
+        finally:
+            server.kill()
+            server.wait()
+
+
+def wait_for(command: Sequence[object]) -> None:
+    end = time.monotonic() + 30
+    while subprocess.run([str(word) for word in command], capture_output=True).returncode:
+        assert time.monotonic() < end, command
+        time.sleep(0.1)
