@@ -21,7 +21,7 @@ import yaml
 
 from tests.cluster import Cluster
 from tests.operating.collector import Collector
-from tests.operating.prometheus import prometheus, until
+from tests.operating.prometheus import Answer, prometheus, until
 from tests.operating.stack import COMPOSE, DEPLOY, compose, run
 from tests.operating.worker import fetch, free_port
 from tests.s3 import KEYS, S3Server
@@ -128,7 +128,7 @@ def test_the_stack_reads_a_document(
             assert ran.code == 0, ran.err
             assert ran.sources() == {"mupdf": 4, "ai": 8}
             until(url, "sum(quire_pages_total)", {(): 12.0})
-            calls = {("ai",): float(len(vendor.calls()))}
+            calls: Answer = {("ai",): float(len(vendor.calls()))}
             until(url, "sum by (role) (quire_vendor_calls_total > 0)", calls)
             assert_rules_are_well(url)
             collector.wait_for("quire process", 1)
@@ -185,9 +185,9 @@ def test_the_database_of_the_stack_starts() -> None:
         init = [programs_in / "initdb", "-D", data, "-U", owner, "--no-sync"]
         subprocess.run(init, check=True, capture_output=True, cwd=name, **someone)
         program, *arguments = service["command"]
-        place = ["-D", data, "-p", port, "-k", name, "-c", "listen_addresses=127.0.0.1"]
+        place = ["-D", str(data), "-p", port, "-k", name, "-c", "listen_addresses=127.0.0.1"]
         server = subprocess.Popen(
-            [programs_in / program, *place, *arguments],
+            [str(programs_in / program), *place, *arguments],
             cwd=name,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
