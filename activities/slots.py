@@ -9,8 +9,8 @@ from activities.failures import crowded_out, handed_back
 
 
 class Slots:
-    """A worker takes up a few attempts more than a route has slots, so that their pages are
-    drawn when a slot falls free. The vendor never sees more than the route's limit."""
+    """A worker takes up more attempts than a route has slots, so that their pages are drawn
+    when a slot falls free. The vendor never sees more than the route's limit."""
 
     def __init__(self, limits: Mapping[str, int]) -> None:
         self._free = {route: asyncio.Semaphore(limit) for route, limit in limits.items()}

@@ -141,7 +141,7 @@ class Scheduler:
                     attempt=attempt,
                 ),
                 task_queue=route_queue(route.provider, route.model),
-                # A call of another attempt may come first: the worker takes up a few ahead.
+                # A call of another attempt may come first: more are taken up than there are slots.
                 start_to_close_timeout=timedelta(seconds=route.timeout_s + assignment.seconds)
                 + options.ATTEMPT_MARGIN,
                 schedule_to_start_timeout=None if waits else options.MOMENT,
