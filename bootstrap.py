@@ -14,7 +14,7 @@ from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.common import MetricMeter, VersioningBehavior, WorkerDeploymentVersion
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
+from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from activities.finalize import FinalizeDocument
 from activities.ingest import IngestSource
@@ -49,6 +49,7 @@ from storage.protocol import Store
 from telemetry.beginnings import show_documents, show_route
 from telemetry.traces import NoTraces
 from workflows.document import DocumentWorkflow
+from workflows.whole_tasks import WholeTaskRunner
 
 ROLES = ("workflows", "documents", "ai")
 DEPLOYMENT = "quire"
@@ -163,7 +164,7 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
         workers.append(
             make(
                 task_queue=WORKFLOW_QUEUE,
-                workflow_runner=UnsandboxedWorkflowRunner(),
+                workflow_runner=WholeTaskRunner(),
                 workflows=[DocumentWorkflow],
                 activities=[
                     plan.plan_document,

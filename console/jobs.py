@@ -176,7 +176,15 @@ def no_such_job(job_id: str) -> JobError:
 async def status_of(client: Client, job_id: str) -> DocumentStatus:
     """The progress contract of a job."""
     await describe(client, job_id)
-    return await handle_of(client, job_id).query(DocumentWorkflow.status)
+    try:
+        return await handle_of(client, job_id).query(DocumentWorkflow.status)
+    except WorkflowQueryFailedError as error:
+        raise QuireError(
+            Code.UNKNOWN,
+            "NO_ANSWER",
+            f"The job cannot say how it stands: {error.message.rstrip('.')}.",
+            "See its history in Temporal's Web UI; start it anew with: starter.py process --force",
+        ) from None
 
 
 async def view_of(handle: Handle) -> View | None:

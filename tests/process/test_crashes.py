@@ -1,5 +1,6 @@
 """Processes die at any moment: the document finishes, complete, and nothing is bought twice."""
 
+import asyncio
 import json
 import re
 import signal
@@ -7,11 +8,14 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from temporalio.worker import Replayer
 
-from client import connect
+from client import DATA_CONVERTER, connect
+from console.jobs import handle_of
 from domain.contracts import workflow_id
 from settings import Settings
 from tests import pdfs
@@ -20,6 +24,7 @@ from tests.tool import Ran, Tool
 from tests.vendor.behaviours import vendor_answers_late
 from tests.vendor.calls import Call
 from tests.vendor.standin import StandIn
+from workflows.document import DocumentWorkflow
 
 
 @pytest.fixture
@@ -94,6 +99,38 @@ def test_document_survives_its_worker(
     later = [page_of(call) for call in vendor.calls()[before:]]
     assert stored
     assert sorted(later) == sorted(set(range(1, 41)) - stored)
+
+
+async def replay_all(cluster: Cluster, job_id: str) -> None:
+    """A worker that takes the document over must come to the same decisions."""
+    client = await connect(Settings(), cluster.address)
+    replayer = Replayer(workflows=[DocumentWorkflow], data_converter=DATA_CONVERTER)
+    async for run in client.list_workflows(f"WorkflowId = '{workflow_id(job_id)}'"):
+        handle = client.get_workflow_handle(run.id, run_id=run.run_id)
+        await replayer.replay_workflow(await handle.fetch_history())
+
+
+async def test_question_to_a_lost_worker_changes_no_decision(
+    tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path
+) -> None:
+    """It waits for the lost worker, and reaches the next one in the midst of a task's events."""
+    vendor.behave(vendor_answers_late(1))
+    first = cluster.start_worker(tool)
+    process = begin(tool, cluster, forty, "--job-id", "asked")
+    vendor.wait_for_calls(12, timeout=60)
+    await asyncio.sleep(0.5)  # every call is on its way, and the workflow waits
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    client = await connect(Settings(), cluster.address)
+    asked = handle_of(client, "asked").query(
+        DocumentWorkflow.status, rpc_timeout=timedelta(seconds=60)
+    )
+    asking = asyncio.create_task(asked)
+    await asyncio.to_thread(cluster.start_worker, tool)
+    assert (await asking).status == "running"
+    ran = await asyncio.to_thread(end, process)
+    assert ran.sources() == {"ai": 40}
+    await replay_all(cluster, "asked")
 
 
 def test_deploy_fails_no_page(tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path) -> None:

@@ -1,0 +1,78 @@
+"""The runner that hands a workflow whole tasks only.
+
+A query that waited for a lost worker reaches the next one with whatever happened since. The SDK
+then activates the workflow with those events, though no workflow task has been started for them
+yet; the task that follows brings only the rest. Decisions made in between stand in no history:
+every later replay sees all the events at once, decides otherwise, and the document is stuck.
+So what comes without a task is held back until its task comes.
+"""
+
+from collections.abc import Callable
+
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
+from temporalio.worker import (
+    UnsandboxedWorkflowRunner,
+    WorkflowInstance,
+    WorkflowInstanceDetails,
+)
+
+Activate = Callable[[WorkflowActivation], WorkflowActivationCompletion]
+
+
+class WholeTaskRunner(UnsandboxedWorkflowRunner):
+    """Runs workflows without a sandbox, a whole task at a time."""
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        instance = super().create_instance(det)
+        whole: Activate = WholeTasks(instance.activate)
+        # Assigned, not wrapped: the SDK asks instances for more than it promises of them.
+        instance.activate = whole  # type: ignore[assignment, method-assign]
+        return instance
+
+
+class WholeTasks:
+    """Activates one run of a workflow."""
+
+    def __init__(self, activate: Activate) -> None:
+        self._activate = activate
+        self._task: tuple[int, int, int] | None = None
+        self._events = 0
+        self._held: list[WorkflowActivationJob] = []
+
+    def __call__(self, activation: WorkflowActivation) -> WorkflowActivationCompletion:
+        brings_events = activation.history_length > self._events and _has_events(activation)
+        self._events = max(self._events, activation.history_length)
+        if brings_events and _task_of(activation) == self._task:
+            self._held.extend(activation.jobs)
+            return _nothing_to_do(activation.run_id)
+        if brings_events and self._held:
+            # In the order in which they happened, as a replay will see them.
+            jobs = [*self._held, *activation.jobs]
+            self._held.clear()
+            del activation.jobs[:]
+            activation.jobs.extend(jobs)
+        self._task = _task_of(activation)
+        return self._activate(activation)
+
+
+def _task_of(activation: WorkflowActivation) -> tuple[int, int, int]:
+    """What the start of a workflow task sets, and nothing else changes: its time, and how large
+    the history was."""
+    time = activation.timestamp
+    return time.seconds, time.nanos, activation.history_size_bytes
+
+
+def _has_events(activation: WorkflowActivation) -> bool:
+    """Queries, evictions and the ends of local activities belong to no event that is to come."""
+    return any(
+        job.WhichOneof("variant") not in {"query_workflow", "remove_from_cache"}
+        and not job.resolve_activity.is_local
+        for job in activation.jobs
+    )
+
+
+def _nothing_to_do(run_id: str) -> WorkflowActivationCompletion:
+    completion = WorkflowActivationCompletion(run_id=run_id)
+    completion.successful.SetInParent()
+    return completion
