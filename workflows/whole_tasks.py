@@ -36,7 +36,7 @@ class WholeTasks:
 
     def __init__(self, activate: Activate) -> None:
         self._activate = activate
-        self._task: tuple[int, int, int] | None = None
+        self._task: int | None = None
         self._events = 0
         self._held: list[WorkflowActivationJob] = []
 
@@ -56,11 +56,11 @@ class WholeTasks:
         return self._activate(activation)
 
 
-def _task_of(activation: WorkflowActivation) -> tuple[int, int, int]:
-    """What the start of a workflow task sets, and nothing else changes: its time, and how large
-    the history was."""
-    time = activation.timestamp
-    return time.seconds, time.nanos, activation.history_size_bytes
+def _task_of(activation: WorkflowActivation) -> int:
+    """How large the history was at the start of the task: it grows with every one. The clock does
+    not tell tasks apart, since the end of a local activity moves it on within one; it stands in
+    where a server does not tell the size."""
+    return activation.history_size_bytes or activation.timestamp.ToNanoseconds()
 
 
 def _has_events(activation: WorkflowActivation) -> bool:

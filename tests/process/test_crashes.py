@@ -93,6 +93,7 @@ def test_document_survives_its_worker(
     assert [page["usage"] for page in ran.pages] == [answer["usage"] for answer in answers]
     assert not any(page["reused"] for page in ran.pages)
     status = tool.run("status", ran.json["job_id"], "--json", TEMPORAL_ADDRESS=cluster.address)
+    assert status.code == 0, status.err
     read = sum(answer["usage"]["input_tokens"] for answer in answers)
     assert status.json["progress_detail"]["input_tokens"] == read
     # What was on its way when the worker died is asked for again, once; nothing stored is.

@@ -1,5 +1,6 @@
 """What comes without a workflow task waits for its task; nothing else waits."""
 
+import pytest
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 
@@ -79,11 +80,13 @@ def test_what_belongs_to_a_task_is_not_held() -> None:
     assert seen == [["1"], ["2"], ["3"], ["query_workflow"], ["4"]]
 
 
-def test_events_after_a_local_activity_wait_too() -> None:
+@pytest.mark.parametrize("late_ms", [0, 5])
+def test_events_after_a_local_activity_wait_too(late_ms: int) -> None:
+    """Whether the clock stays where that moved it, or is set back to the task's start."""
     whole, seen = watched()
     whole(activation(ended(1), task=1, events=3))
     whole(activation(ended(2, local=True), task=1, events=3, late_ms=5))
-    whole(activation(ended(3), task=1, events=6, late_ms=5))
+    whole(activation(ended(3), task=1, events=6, late_ms=late_ms))
     whole(activation(ended(4), task=2, events=9))
     assert seen == [["1"], ["2"], ["3", "4"]]
 
@@ -96,10 +99,20 @@ def test_eviction_takes_nothing_along() -> None:
     assert seen == [["1"], ["remove_from_cache"]]
 
 
-def test_tasks_are_told_apart_by_size_when_clocks_step_back() -> None:
+def test_tasks_are_told_apart_when_clocks_step_back() -> None:
     whole, seen = watched()
     whole(activation(ended(1), task=1, events=3))
-    late = activation(ended(2), task=2, events=6)
-    late.timestamp.FromMilliseconds(1000)
-    whole(late)
+    whole(activation(ended(2), task=2, events=6, late_ms=-1000))
     assert seen == [["1"], ["2"]]
+
+
+def test_tasks_are_told_apart_where_a_server_tells_no_size() -> None:
+    whole, seen = watched()
+    for made in (
+        activation(ended(1), task=1, events=3),
+        activation(ended(2), task=1, events=6),
+        activation(ended(3), task=2, events=9),
+    ):
+        made.history_size_bytes = 0
+        whole(made)
+    assert seen == [["1"], ["2", "3"]]
