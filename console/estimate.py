@@ -15,9 +15,9 @@ from console.screen import screen
 from console.tables import Column, fitting_table
 from documents.reader import Documents
 from domain.contracts import LOCAL_PROVIDER, DocumentRequest, PageSurvey, SurveyRequest
-from domain.errors import Code, DocumentRefused, QuireError
+from domain.errors import DocumentRefused, QuireError
 from domain.estimate import Expected, expect
-from domain.pages import choose_pages
+from domain.pages import choose_pages, no_such_page
 from domain.plan import PlanDefaults, make_plan, refuse_unusable_engine
 from domain.routes import Route
 from providers.pricing import Tokens, cost_usd
@@ -87,7 +87,7 @@ async def _survey(
         source = await ingest.ingest(request, password)
         chosen = choose_pages(request.pages, source.page_count)
         if not chosen:
-            raise _no_such_page(request.pages or "", source.page_count)
+            raise no_such_page(request.pages or "", source.page_count)
         wanted = SurveyRequest(
             job_id=request.job_id,
             sha256=source.sha256,
@@ -111,15 +111,6 @@ async def _survey(
 
 def _nothing_is_sealed(token: str, job_id: str) -> str:
     raise AssertionError("the password never leaves this process")
-
-
-def _no_such_page(spec: str, page_count: int) -> DocumentRefused:
-    return DocumentRefused(
-        Code.UNKNOWN,
-        "PAGES",
-        f"The document has {page_count} pages; none of '{spec}' exists.",
-        "Name pages that exist with --pages.",
-    )
 
 
 def _price(

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from domain.errors import Code, DocumentRefused
+
 _PART = re.compile(r"^(\d+)(?:-(\d+)?)?$")
 
 
@@ -30,6 +32,16 @@ def choose_pages(spec: str | None, page_count: int) -> tuple[int, ...]:
         end = page_count if last is None else min(last, page_count)
         chosen.update(range(first, end + 1))
     return tuple(sorted(chosen))
+
+
+def no_such_page(spec: str, page_count: int) -> DocumentRefused:
+    """None of the pages that were asked for exists."""
+    return DocumentRefused(
+        Code.UNKNOWN,
+        "PAGES",
+        f"The document has {page_count} pages; none of '{spec}' exists.",
+        "Name pages that exist with --pages.",
+    )
 
 
 def format_pages(pages: Iterable[int]) -> str:

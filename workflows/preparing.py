@@ -28,8 +28,9 @@ with workflow.unsafe.imports_passed_through():
         SourceReceipt,
         SurveyRequest,
     )
-    from domain.errors import Code, ErrorInfo
+    from domain.errors import ErrorInfo
     from domain.keys import finished_id
+    from domain.pages import no_such_page
     from domain.plan import DocumentPlan
     from domain.progress import DocumentProgress
     from domain.retrying import renumbered
@@ -95,7 +96,7 @@ class Preparation:
         if source is None:
             raise NoDocumentError(self._stop.why_no_document())
         if not self._progress.choose_pages(self._request.pages, source.page_count):
-            raise NoDocumentError(_no_such_page(self._request.pages or "", source.page_count))
+            raise NoDocumentError(no_such_page(self._request.pages or "", source.page_count).info)
         if not self._request.force and previous is None:
             reused = await self._in_time(self._reuse(plan, source))
             if reused is not None:
@@ -251,14 +252,4 @@ def _taken_over(carried: Carried, previous: PreviousReceipt) -> Carried:
             "past_routes": previous.routes,
             "version": previous.version + 1,
         }
-    )
-
-
-def _no_such_page(spec: str, page_count: int) -> ErrorInfo:
-    return ErrorInfo(
-        code=Code.UNKNOWN,
-        reason="PAGES",
-        error_type="terminal",
-        message=f"The document has {page_count} pages; none of '{spec}' exists.",
-        remedy="Name pages that exist with --pages.",
     )
