@@ -1,7 +1,7 @@
 """Asking Temporal about jobs: start, attach, status, result."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from temporalio.client import (
     Client,
@@ -40,6 +40,15 @@ from domain.errors import Code, DocumentRefused, ErrorInfo, JobError, QuireError
 from workflows.document import DocumentWorkflow
 
 Handle = WorkflowHandle[DocumentWorkflow, DocumentResult]
+# A question to a lost worker waits for it ten seconds and then goes to another, in the midst of
+# what happened meanwhile (see workflows/whole_tasks.py): ours are withdrawn before that.
+ASK = timedelta(seconds=4)
+ASK_TIMES = 5
+NOBODY_ANSWERED = {
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.FAILED_PRECONDITION,
+}
 
 
 @dataclass(frozen=True)
@@ -176,23 +185,36 @@ def no_such_job(job_id: str) -> JobError:
 async def status_of(client: Client, job_id: str) -> DocumentStatus:
     """The progress contract of a job."""
     await describe(client, job_id)
-    try:
-        return await handle_of(client, job_id).query(DocumentWorkflow.status)
-    except WorkflowQueryFailedError as error:
-        raise QuireError(
-            Code.UNKNOWN,
-            "NO_ANSWER",
-            f"The job cannot say how it stands: {error.message.rstrip('.')}.",
-            "See its history in Temporal's Web UI; start it anew with: starter.py process --force",
-        ) from None
+    for _ in range(ASK_TIMES):
+        try:
+            return await handle_of(client, job_id).query(DocumentWorkflow.status, rpc_timeout=ASK)
+        except WorkflowQueryFailedError as error:
+            raise QuireError(
+                Code.UNKNOWN,
+                "NO_ANSWER",
+                f"The job cannot say how it stands: {error.message.rstrip('.')}.",
+                "See its history in Temporal's Web UI; begin anew with: starter.py process --force",
+            ) from None
+        except RPCError as error:
+            # Whoever takes a lost worker's documents over replays this one first.
+            if error.status not in NOBODY_ANSWERED:
+                raise
+    raise QuireError(
+        Code.IO_ERROR,
+        "NO_WORKER",
+        f"No worker answers for job {job_id!r}: none serves the queue {WORKFLOW_QUEUE!r} just now.",
+        "Start one with: worker.py (starter.py doctor says what is there).",
+        "retryable",
+    )
 
 
 async def view_of(handle: Handle) -> View | None:
     """Status and breakers for the live view; None when no worker answers just now."""
     try:
-        status = await handle.query(DocumentWorkflow.status)
-        breakers = await handle.query(DocumentWorkflow.breakers)
-        return View(status, breakers, await handle.query(DocumentWorkflow.grid))
+        status = await handle.query(DocumentWorkflow.status, rpc_timeout=ASK)
+        breakers = await handle.query(DocumentWorkflow.breakers, rpc_timeout=ASK)
+        grid = await handle.query(DocumentWorkflow.grid, rpc_timeout=ASK)
+        return View(status, breakers, grid)
     except (RPCError, WorkflowQueryFailedError):
         return None
 
@@ -200,7 +222,7 @@ async def view_of(handle: Handle) -> View | None:
 async def texts_of(handle: Handle, first: int) -> PageTexts | None:
     """Where the next finished pages have their text; None when no worker answers just now."""
     try:
-        return await handle.query(DocumentWorkflow.texts, PageRange(first=first))
+        return await handle.query(DocumentWorkflow.texts, PageRange(first=first), rpc_timeout=ASK)
     except (RPCError, WorkflowQueryFailedError):
         return None
 

@@ -5,6 +5,9 @@ then activates the workflow with those events, though no workflow task has been 
 yet; the task that follows brings only the rest. Decisions made in between stand in no history:
 every later replay sees all the events at once, decides otherwise, and the document is stuck.
 So what comes without a task is held back until its task comes.
+
+One case passes: a task that brought no event of its own, last before the query, is told together
+with what came after it. It takes two queries to get there, see `console/jobs.py`.
 """
 
 from collections.abc import Callable
@@ -36,14 +39,16 @@ class WholeTasks:
 
     def __init__(self, activate: Activate) -> None:
         self._activate = activate
-        self._task: int | None = None
         self._events = 0
+        # What the start of a task sets: how large the history was, and the clock.
+        self._size = -1
+        self._time = 0
         self._held: list[WorkflowActivationJob] = []
 
     def __call__(self, activation: WorkflowActivation) -> WorkflowActivationCompletion:
         brings_events = activation.history_length > self._events and _has_events(activation)
-        self._events = max(self._events, activation.history_length)
-        if brings_events and _task_of(activation) == self._task:
+        self._events = activation.history_length
+        if brings_events and not self._starts_a_task(activation):
             self._held.extend(activation.jobs)
             return _nothing_to_do(activation.run_id)
         if brings_events and self._held:
@@ -52,15 +57,16 @@ class WholeTasks:
             self._held.clear()
             del activation.jobs[:]
             activation.jobs.extend(jobs)
-        self._task = _task_of(activation)
+        self._size = activation.history_size_bytes
+        self._time = activation.timestamp.ToNanoseconds()
         return self._activate(activation)
 
-
-def _task_of(activation: WorkflowActivation) -> int:
-    """How large the history was at the start of the task: it grows with every one. The clock does
-    not tell tasks apart, since the end of a local activity moves it on within one; it stands in
-    where a server does not tell the size."""
-    return activation.history_size_bytes or activation.timestamp.ToNanoseconds()
+    def _starts_a_task(self, activation: WorkflowActivation) -> bool:
+        """Each sign alone can fail: the end of a local activity moves the clock on within a task,
+        a server's clock may step back, and a refused update leaves the size as it was."""
+        grown = activation.history_size_bytes != self._size
+        later = activation.timestamp.ToNanoseconds() > self._time
+        return grown or later or any(job.HasField("do_update") for job in activation.jobs)
 
 
 def _has_events(activation: WorkflowActivation) -> bool:

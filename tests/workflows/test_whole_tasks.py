@@ -31,6 +31,12 @@ def asked(name: str) -> WorkflowActivationJob:
     return job
 
 
+def wished() -> WorkflowActivationJob:
+    job = WorkflowActivationJob()
+    job.do_update.id = "wish"
+    return job
+
+
 def evicted() -> WorkflowActivation:
     made = WorkflowActivation(run_id="r")
     made.jobs.add().remove_from_cache.SetInParent()
@@ -116,3 +122,24 @@ def test_tasks_are_told_apart_where_a_server_tells_no_size() -> None:
         made.history_size_bytes = 0
         whole(made)
     assert seen == [["1"], ["2", "3"]]
+
+
+def test_updates_are_never_held() -> None:
+    """One that is refused leaves no events behind: the next task begins where its did."""
+    whole, seen = watched()
+    whole(activation(ended(1), task=1, events=3))
+    for _ in range(2):
+        whole(activation(wished(), task=2, events=7))
+        whole(activation(asked("status"), task=2, events=5))
+    whole(activation(ended(2), task=2, events=7))
+    whole(activation(ended(3), task=3, events=10))
+    refused = [["do_update"], ["query_workflow"]]
+    assert seen == [["1"], *refused, *refused, ["2", "3"]]
+
+
+def test_task_after_a_refused_update_is_not_held() -> None:
+    whole, seen = watched()
+    whole(activation(wished(), task=1, events=7))
+    # The size is still that of the update's task, which was not kept.
+    whole(activation(ended(1), task=1, events=9, late_ms=20))
+    assert seen == [["do_update"], ["1"]]
