@@ -17,7 +17,7 @@ INTERRUPTED = ErrorInfo(
     reason="INTERRUPTED",
     error_type="retryable",
     message="Interrupted.",
-    remedy="A job that was begun is kept: watch JOB, or process with its --job-id.",
+    remedy="What was begun is kept: watch JOB, or process with its --job-id.",
 )
 
 
