@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from temporalio.service import RPCError, RPCStatusCode
 
+from client import refused_by_temporal
 from tests.cluster import Cluster
 from tests.operating.terminal import run_in_terminal
 from tests.tool import Tool
@@ -55,6 +57,34 @@ def test_commands_say_that_nobody_answers(client: Tool, one_page: Path) -> None:
     ]
     for command in waiting:
         interrupt(command, signal.SIGINT)
+
+
+def test_doctor_misses_the_workers(tool: Tool, client: Tool, cluster: Cluster) -> None:
+    def missed() -> list[str]:
+        checks = client.run("doctor", "--json").json["checks"]
+        return [check["detail"] for check in checks if check["ok"] is False]
+
+    lacking = "no worker serves queue quire"
+    assert missed() == [lacking, f"{lacking}-documents"]
+    cluster.start_worker(tool, "--roles", "documents")
+    assert missed() == [lacking]
+    cluster.start_worker(tool, WORKER_BUILD_ID="next")
+    assert missed() == []
+
+
+def said_of(status: RPCStatusCode) -> str:
+    return refused_by_temporal(RPCError("Timeout expired", status, b"")).info.line()
+
+
+def test_silence_of_the_server_is_no_refusal() -> None:
+    assert "refused" in said_of(RPCStatusCode.PERMISSION_DENIED)
+    for status in (
+        RPCStatusCode.CANCELLED,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.UNAVAILABLE,
+    ):
+        assert "did not answer in time" in said_of(status)
+        assert "refused" not in said_of(status)
 
 
 def test_cancel_is_kept_until_a_worker_comes(
