@@ -3,15 +3,18 @@
 import asyncio
 import dataclasses
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from temporalio import activity
-from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.enums.v1 import IndexedValueType, TaskQueueType
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.operatorservice.v1 import (
     AddSearchAttributesRequest,
     ListSearchAttributesRequest,
 )
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client, Plugin
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
@@ -24,7 +27,7 @@ from temporalio.runtime import (
     TelemetryConfig,
     TelemetryFilter,
 )
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from codec import SealingCodec
 from domain import measures
@@ -34,6 +37,13 @@ from sealing import open_keys
 from settings import Settings
 
 EMBEDDED_READY_WITHIN_S = 20.0
+NO_ANSWER = {
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.UNAVAILABLE,
+}
+# A worker that waits for tasks asks anew every minute.
+ASKED_WITHIN = timedelta(seconds=70)
 
 
 class PublicFailureConverter(DefaultFailureConverter):
@@ -172,13 +182,35 @@ def _unreachable(address: str) -> QuireError:
 
 
 def refused_by_temporal(error: RPCError) -> QuireError:
-    """What the server itself said no to: a namespace that is not there, a key that may not."""
+    """What the server itself said no to: a namespace that is not there, a key that may not; or
+    that it said nothing at all."""
+    if error.status in NO_ANSWER:
+        return QuireError(
+            Code.IO_ERROR,
+            "TEMPORAL",
+            f"The Temporal server did not answer in time: {error.message.rstrip('.')}.",
+            "Try again in a moment; starter.py doctor says whether it can be reached.",
+            "retryable",
+        )
     return QuireError(
         Code.IO_ERROR,
         "TEMPORAL",
         f"Temporal refused: {error.message.rstrip('.')}.",
         "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and what the key may do.",
         "retryable",
+    )
+
+
+async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -> bool:
+    """Whether a worker has lately asked this queue for tasks."""
+    described = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+        )
+    )
+    since = datetime.now(UTC) - ASKED_WITHIN
+    return any(
+        poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in described.pollers
     )
 
 

@@ -96,7 +96,7 @@ def process(
         output = Output(as_json=as_json, out=out, strict=strict)
         return await (start_detached if detach else process)(settings, ready, output)
 
-    return run(work())
+    return run(work(), job_id)
 
 
 @app.command()
@@ -135,7 +135,7 @@ def status(job: Job, as_json: AsJson = False) -> Exit:
     """The progress of a job, once."""
     from console.looking import show_status
 
-    return run(show_status(_settings(), job, as_json=as_json))
+    return run(show_status(_settings(), job, as_json=as_json), job)
 
 
 @app.command()
@@ -154,8 +154,8 @@ def watch(
         raise UsageError("--text and --json cannot both have standard output.")
     settings = _settings()
     if text:
-        return run(watch_text(settings, job))
-    return run(watch(settings, job, out=out, as_json=as_json))
+        return run(watch_text(settings, job), job)
+    return run(watch(settings, job, out=out, as_json=as_json), job)
 
 
 @app.command()
@@ -170,7 +170,7 @@ def result(
     """The result of a finished job."""
     from console.looking import show_finished
 
-    return run(show_finished(_settings(), job, out=out, link=link, as_json=as_json))
+    return run(show_finished(_settings(), job, out=out, link=link, as_json=as_json), job)
 
 
 @app.command()
@@ -185,7 +185,7 @@ def retry(
     from console.wishes import retry
 
     wish = RetryRequest(user_id=user, pages=page_list(pages))
-    return run(retry(_settings(), job, wish, Output(as_json=as_json)))
+    return run(retry(_settings(), job, wish, Output(as_json=as_json)), job)
 
 
 @app.command()
@@ -199,7 +199,7 @@ def cancel(
     from console.wishes import cancel
 
     wish = CancelRequest(user_id=user)
-    return run(cancel(_settings(), job, wish, Output(as_json=as_json)))
+    return run(cancel(_settings(), job, wish, Output(as_json=as_json)), job)
 
 
 @app.command("list")

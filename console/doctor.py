@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.client import Client
 from temporalio.service import RPCError
 
 from bootstrap import open_cache, plan_defaults
 from client import (
     absent_search_attributes,
     connect,
+    is_served,
     lacks_search_attributes,
     refused_by_temporal,
 )
 from documents.reader import Documents
-from domain.contracts import LOCAL_PROVIDER, ImageOptions
+from domain.contracts import DOCUMENTS_QUEUE, LOCAL_PROVIDER, WORKFLOW_QUEUE, ImageOptions
 from domain.errors import QuireError
 from embedded import EmbeddedServer
 from settings import ProviderSettings, Settings
@@ -65,7 +68,8 @@ async def _temporal(settings: Settings) -> list[Finding]:
             absent = await absent_search_attributes(client)
             if absent:
                 raise lacks_search_attributes(client.namespace, absent)
-            return [Finding("temporal", True, f"cluster at {settings.temporal_address}")]
+            found = Finding("temporal", True, f"cluster at {settings.temporal_address}")
+            return [found, *await _workers(client)]
         server = EmbeddedServer(settings.state_dir)
         info = await server.start()
         await connect(settings, info.address)
@@ -76,6 +80,23 @@ async def _temporal(settings: Settings) -> list[Finding]:
         return [Finding("temporal", False, said.message, said.remedy)]
     except QuireError as error:
         return [Finding("temporal", False, error.info.message, error.info.remedy)]
+
+
+async def _workers(client: Client) -> list[Finding]:
+    """Without a cluster, commands bring their own. Queues of models are not asked: which there
+    are depends on the workers' keys."""
+    queues = {
+        WORKFLOW_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        DOCUMENTS_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+    }
+    return [
+        Finding("workers", True, f"queue {queue} is served")
+        if await is_served(client, queue, kind)
+        else Finding(
+            "workers", False, f"no worker serves queue {queue}", "Start one with: worker.py."
+        )
+        for queue, kind in queues.items()
+    ]
 
 
 async def _store(settings: Settings) -> list[Finding]:

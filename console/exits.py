@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from enum import IntEnum
 
 from domain.errors import Code, DocumentRefused, ErrorInfo, JobError, QuireError, SettingsError
@@ -44,15 +45,34 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-def show_error(info: ErrorInfo, *, as_json: bool, job_id: str | None = None) -> None:
+@dataclass
+class Answer:
+    """What a program learns from standard output: one object, and of which job."""
+
+    job_id: str | None = None
+    printed: bool = False
+
+
+# A process is one command, and has one standard output.
+ANSWER = Answer()
+
+
+def show_error(info: ErrorInfo, *, as_json: bool) -> None:
     """One clear line; with `--json` also the one JSON object on standard output."""
     say(info.line())
     if as_json:
-        body = {"job_id": job_id, "status": "failed", "error": info.model_dump(mode="json")}
-        print_json(body)
+        print_error(info)
+
+
+def print_error(info: ErrorInfo, status: str = "failed") -> None:
+    """The error as the one JSON object; of a command that has answered already, nothing more."""
+    if not ANSWER.printed:
+        error = info.model_dump(mode="json")
+        print_json({"job_id": ANSWER.job_id, "status": status, "error": error})
 
 
 def print_json(body: object) -> None:
     """The one JSON object that standard output holds."""
+    ANSWER.printed = True
     sys.stdout.write(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
     sys.stdout.flush()

@@ -199,7 +199,11 @@ async def status_of(client: Client, job_id: str) -> DocumentStatus:
             # Whoever takes a lost worker's documents over replays this one first.
             if error.status not in NOBODY_ANSWERED:
                 raise
-    raise QuireError(
+    raise no_worker(job_id)
+
+
+def no_worker(job_id: str) -> QuireError:
+    return QuireError(
         Code.IO_ERROR,
         "NO_WORKER",
         f"No worker answers for job {job_id!r}: none serves the queue {WORKFLOW_QUEUE!r} just now.",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bootstrap import open_results, plan_defaults, prepare_source, seal_password
 from console import jobs
-from console.exits import Exit, UsageError, print_json, say
+from console.exits import ANSWER, Exit, UsageError, print_json, say
 from console.live import follow
 from console.report import show_report, write_copy
 from console.session import Session, open_session
@@ -62,6 +62,7 @@ async def process(settings: Settings, request: DocumentRequest, output: Output) 
         with session.traces.command("process", request.job_id):
             engine = engine_of(settings, request, defaults)
             handle = await jobs.start(session.client, request, engine)
+            ANSWER.job_id = request.job_id
             where = f"; Web UI: {session.ui_url}" if session.ui_url else ""
             say(f"job {request.job_id}{where}")
             result = await follow(handle, jobs.result_of(handle))
@@ -124,6 +125,7 @@ async def start_detached(settings: Settings, request: DocumentRequest, output: O
         with session.traces.command("process --detach", request.job_id):
             engine = engine_of(settings, request, defaults)
             await jobs.start(session.client, request, engine)
+            ANSWER.job_id = request.job_id
     if not settings.cluster:
         _run_in_background(settings, request.job_id, output.out)
     say(f"job {request.job_id}; follow it with: starter.py watch {request.job_id}")

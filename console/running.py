@@ -9,12 +9,21 @@ from typing import Any
 
 import typer
 
-from console.exits import Exit, UsageError, exit_code, say, show_error
+from console.exits import ANSWER, Exit, UsageError, exit_code, print_error, say, show_error
 from domain.errors import Code, ErrorInfo, QuireError
 
+INTERRUPTED = ErrorInfo(
+    code=Code.UNKNOWN,
+    reason="INTERRUPTED",
+    error_type="retryable",
+    message="Interrupted.",
+    remedy="What was begun is kept: watch JOB, or process with its --job-id.",
+)
 
-def run(work: Coroutine[Any, Any, Exit | None]) -> Exit:
-    """Do the work of a command."""
+
+def run(work: Coroutine[Any, Any, Exit | None], job_id: str | None = None) -> Exit:
+    """Do the work of a command, which is about this job."""
+    ANSWER.job_id = job_id
     # A runner that is never closed: closing would cancel what is left of the workers and wait
     # for a server that the last command out has already stopped. The process ends right after.
     return asyncio.Runner().run(_interruptible(work)) or Exit.DONE
@@ -41,12 +50,18 @@ def call(app: typer.Typer, arguments: list[str]) -> int:
 def _call(app: typer.Typer, arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
-        return int(app(arguments, standalone_mode=False) or 0)
+        code = int(app(arguments, standalone_mode=False) or 0)
+        if code == Exit.INTERRUPTED:
+            # What Typer makes of Ctrl-C, without a word.
+            raise KeyboardInterrupt
+        return code
     except QuireError as error:
         show_error(error.info, as_json=as_json)
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
-        say("Interrupted. A job that was begun is kept: watch JOB, or process with its --job-id.")
+        say(f"{INTERRUPTED.message} {INTERRUPTED.remedy}")
+        if as_json:
+            print_error(INTERRUPTED, "interrupted")
         return Exit.INTERRUPTED
     except typer.Exit as leaving:
         return leaving.exit_code

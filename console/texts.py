@@ -6,6 +6,7 @@ import sys
 from activities.surveys import SurveyedTexts
 from console.exits import say
 from console.jobs import Handle, texts_of
+from console.silence import Silence
 from domain.contracts import PageTexts, StoredAnswer
 from domain.merge import merge_pages
 from storage.protocol import Store
@@ -23,8 +24,13 @@ class TextPrinter:
         self.written = ""
 
     async def run(self, handle: Handle) -> None:
+        silence = Silence()
         while True:
             done = await texts_of(handle, self._next)
+            if done is None:
+                silence.tell()
+            else:
+                silence.heard()
             if done is None or not await self._write_pages(done):
                 await asyncio.sleep(LOOK_EVERY_S)
 

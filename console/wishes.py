@@ -4,21 +4,30 @@ from temporalio.client import (
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
 
 from bootstrap import plan_defaults
 from console import jobs
 from console.exits import Exit, say
-from console.live import follow
+from console.live import beside, follow
 from console.process import Output, engine_of, load_result, show_result
 from console.session import Session, open_session
+from console.silence import tell_later
 from domain.contracts import CancelRequest, RetryRequest
 from domain.errors import Code, ErrorInfo, JobError
 from domain.pages import format_pages
 from domain.retrying import forbidden, pages_to_retry
 from settings import Settings
 from workflows.document import DocumentWorkflow
+
+# The server holds what it asked for nobody yet only in memory: who leaves must ask again.
+WISH_WAITS = (
+    "no worker answers; the wish waits for one as long as this command does "
+    "(start one with: worker.py; starter.py doctor says what is there)"
+)
 
 
 async def retry(settings: Settings, job_id: str, wish: RetryRequest, output: Output) -> Exit:
@@ -40,9 +49,12 @@ async def retry(settings: Settings, job_id: str, wish: RetryRequest, output: Out
 async def _ask_running(session: Session, job_id: str, wish: RetryRequest) -> None:
     handle = jobs.handle_of(session.client, job_id)
     try:
-        answer = await handle.execute_update(DocumentWorkflow.retry_pages, wish)
+        asking = handle.execute_update(DocumentWorkflow.retry_pages, wish)
+        answer = await beside(tell_later(WISH_WAITS), asking)
     except WorkflowUpdateFailedError as error:
         raise _refusal(error) from None
+    except WorkflowUpdateRPCTimeoutOrCancelledError:
+        raise jobs.no_worker(job_id) from None
     say(f"job {job_id}: reading again pages {format_pages(answer.pages)}")
 
 
@@ -70,22 +82,37 @@ async def _start_again(
 
 
 async def cancel(settings: Settings, job_id: str, wish: CancelRequest, output: Output) -> Exit:
-    """Stop a running job, and show what it had done."""
+    """Stop a running job, and show what it had done.
+
+    By a signal, which the server keeps until a worker is there. The update `cancel_document`
+    would answer, but one that no worker has accepted is lost when the server restarts.
+    """
     async with open_session(settings) as session:
         description = await jobs.describe(session.client, job_id)
         if description.status is not WorkflowExecutionStatus.RUNNING:
-            raise JobError(
-                Code.NOT_READY,
-                "NOT_RUNNING",
-                f"Job {job_id!r} is not running.",
-                f"See its result with: starter.py result {job_id}",
-            )
+            raise _not_running(job_id)
+        # The workflow asks for the owner too, but cannot answer a signal.
+        if (await jobs.request_of(session.client, job_id)).user_id != wish.user_id:
+            raise forbidden(job_id)
         handle = jobs.handle_of(session.client, job_id)
         try:
-            await handle.execute_update(DocumentWorkflow.cancel_document, wish)
-        except WorkflowUpdateFailedError as error:
-            raise _refusal(error) from None
-        return await show_result(session, await jobs.result_of(handle), output)
+            await handle.signal(DocumentWorkflow.cancel, wish)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            raise _not_running(job_id) from None
+        say(f"job {job_id}: the wish to stop is kept by the server")
+        result = await follow(handle, jobs.result_of(handle))
+        return await show_result(session, result, output)
+
+
+def _not_running(job_id: str) -> JobError:
+    return JobError(
+        Code.NOT_READY,
+        "NOT_RUNNING",
+        f"Job {job_id!r} is not running.",
+        f"See its result with: starter.py result {job_id}",
+    )
 
 
 def _refusal(error: WorkflowUpdateFailedError) -> JobError:

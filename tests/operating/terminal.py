@@ -10,13 +10,25 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 
 from tests.tool import ROOT, Tool
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def run_in_terminal(tool: Tool, columns: int, *arguments: str, timeout: float = 90.0) -> str:
+# When these words were written: do this to the command, or to the world.
+Step = tuple[str, Callable[["subprocess.Popen[bytes]"], None]]
+
+
+def run_in_terminal(
+    tool: Tool,
+    columns: int,
+    *arguments: str,
+    timeout: float = 90.0,
+    steps: tuple[Step, ...] = (),
+    exit_code: int = 0,
+) -> str:
     """Everything the command wrote, control sequences and all."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
@@ -39,10 +51,13 @@ def run_in_terminal(tool: Tool, columns: int, *arguments: str, timeout: float = 
                 written += os.read(leader, 65536)
             except OSError:  # the other end is closed
                 break
+            if steps and steps[0][0].encode() in written:
+                steps[0][1](process)
+                steps = steps[1:]
         elif process.poll() is not None:
             break
     process.kill()
-    assert process.wait() == 0, written.decode()
+    assert process.wait() == exit_code, written.decode()
     os.close(leader)
     return written.decode()
 

@@ -1,5 +1,6 @@
 """What a person does wrong: one clear line with the code and what to do, the right exit code."""
 
+import json
 import os
 import signal
 import time
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from console import exits
+from console.running import INTERRUPTED
 from tests import pdfs
 from tests.tool import Ran, Tool
 from tests.vendor.behaviours import vendor_hangs
@@ -109,7 +112,9 @@ def test_unusable_state_folder(lone_tool: Tool, one_page: Path) -> None:
 
 def test_unknown_job(lone_tool: Tool) -> None:
     for command in ("status", "result", "watch", "retry", "cancel"):
-        refused(lone_tool.run(command, "no-such-job", "--json"), 4, "EXPIRED", "NO_SUCH_JOB")
+        ran = lone_tool.run(command, "no-such-job", "--json")
+        refused(ran, 4, "EXPIRED", "NO_SUCH_JOB")
+        assert ran.json["job_id"] == "no-such-job"
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -122,13 +127,25 @@ def test_interrupted_job_is_kept_and_goes_on(
     os.kill(process.pid, sent)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
-    assert out == ""
-    assert "kept" in err
+    assert err.splitlines()[-1].startswith("Interrupted. What was begun is kept")
     assert "Traceback" not in err
+    answer = json.loads(out)
+    assert (answer["job_id"], answer["status"]) == ("kept", "interrupted")
+    assert answer["error"]["reason"] == "INTERRUPTED"
     vendor.reset()
     ran = tool.process(mixed, "--job-id", "kept")
     assert ran.code == 0, ran.err
     assert ran.sources() == {"mupdf": 4, "ai": 8}
+
+
+def test_who_has_answered_adds_no_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when Ctrl-C comes while a command that is done closes its connection."""
+    monkeypatch.setattr(exits, "ANSWER", exits.Answer(job_id="done"))
+    exits.print_json({"job_id": "done"})
+    exits.print_error(INTERRUPTED)
+    assert json.loads(capsys.readouterr().out) == {"job_id": "done"}
 
 
 def test_no_server_is_left_behind(lone_tool: Tool, one_page: Path) -> None:
