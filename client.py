@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from temporalio.converter import DataConverter, DefaultFailureConverter, Payload
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.runtime import (
+    LogForwardingConfig,
     LoggingConfig,
     PrometheusConfig,
     Runtime,
@@ -34,6 +36,7 @@ from sealing import open_keys
 from settings import Settings
 
 EMBEDDED_READY_WITHIN_S = 20.0
+CORE_LOGGER = "temporalio.core"
 
 
 class PublicFailureConverter(DefaultFailureConverter):
@@ -105,22 +108,33 @@ def quiet_runtime() -> Runtime:
     )
 
 
-def worker_runtime(settings: Settings) -> Runtime | None:
-    """For a worker: its metrics and the SDK's on one endpoint; None when nobody asked for them."""
-    if not settings.metrics_address:
-        return None
+def worker_runtime(settings: Settings) -> Runtime:
+    """For a worker: what the SDK's core says goes into the worker's log, and its metrics, where
+    they are asked for, onto one endpoint with the worker's own."""
+    # Left to itself, the core writes coloured lines of its own past the log.
+    logs = LoggingConfig(
+        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+        forwarding=LogForwardingConfig(
+            logger=logging.getLogger(CORE_LOGGER),
+            append_target_to_name=False,
+            prepend_target_on_message=False,
+            append_log_fields_to_message=False,
+        ),
+    )
+    metrics = PrometheusConfig(
+        bind_address=settings.metrics_address,
+        counters_total_suffix=True,
+        unit_suffix=True,
+        durations_as_seconds=True,
+        histogram_bucket_overrides={
+            measure.name: measure.buckets for measure in measures.ALL if measure.buckets
+        },
+    )
     try:
         return Runtime(
             telemetry=TelemetryConfig(
-                metrics=PrometheusConfig(
-                    bind_address=settings.metrics_address,
-                    counters_total_suffix=True,
-                    unit_suffix=True,
-                    durations_as_seconds=True,
-                    histogram_bucket_overrides={
-                        measure.name: measure.buckets for measure in measures.ALL if measure.buckets
-                    },
-                ),
+                logging=logs,
+                metrics=metrics if settings.metrics_address else None,
                 global_tags={"service_name": "quire-worker"},
                 attach_service_name=False,
             )
@@ -138,12 +152,15 @@ async def connect(
     runtime: Runtime | None = None,
     plugins: Sequence[Plugin] = (),
 ) -> Client:
-    """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names."""
+    """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names.
+
+    Without a runtime of its own it is a quiet one."""
     options: Mapping[str, Any] = (
         {"target_host": address, "namespace": settings.temporal_namespace}
         if address is not None
         else ClientConfig.load_client_connect_config()
     )
+    runtime = runtime or quiet_runtime()
     clock = asyncio.get_running_loop().time
     give_up_at = clock() + (EMBEDDED_READY_WITHIN_S if address is not None else 0.0)
     while True:

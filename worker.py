@@ -45,7 +45,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     house = build_house(settings, traces)
     warming = asyncio.create_task(house.warm_up())
     workers = build_workers(client, house, roles)
-    if runtime:
+    if settings.metrics_address:
         show_metrics(runtime.metric_meter, client.namespace, house, roles)
     for left_out in sorted(
         plan.missing for plan in house.defaults.providers.values() if plan.missing

@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests import pdfs
+from tests.cluster import Cluster
 from tests.operating.worker import free_port, running_worker
 from tests.tool import Tool
 from tests.vendor.behaviours import vendor_echoes_secrets
@@ -83,3 +86,24 @@ def test_step_that_is_tried_again_is_told_of(
         assert (line["error_code"], line["reason"]) == ("IO_ERROR", "STORAGE")
         assert (line["step"], line["job_id"]) == ("ingest_source", "stuck")
     assert SECRET not in "".join(worker.lines)
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_what_the_core_of_temporal_says_is_in_the_log(
+    lone_tool: Tool, tmp_path: Path, log_format: str
+) -> None:
+    """Left to itself it writes coloured lines between ours."""
+    with (
+        Cluster(tmp_path / "cluster") as cluster,
+        running_worker(
+            lone_tool, LOG_FORMAT=log_format, TEMPORAL_ADDRESS=cluster.address
+        ) as worker,
+    ):
+        cluster.kill_server()
+        worker.wait_for("poll_workflow_task_queue")
+    assert not any("\x1b" in line for line in worker.lines)
+    if log_format == "json":
+        lines = [json.loads(line) for line in worker.lines]
+        told = [line for line in lines if line["logger"] == "temporalio.core"]
+        assert {line["level"] for line in told} <= {"warning", "error"}
+        assert any("Connection refused" in line.get("error", "") for line in told)
