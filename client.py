@@ -13,6 +13,7 @@ from temporalio.api.operatorservice.v1 import (
     AddSearchAttributesRequest,
     ListSearchAttributesRequest,
 )
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Plugin
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
@@ -160,6 +161,8 @@ async def connect(
         if address is not None
         else ClientConfig.load_client_connect_config()
     )
+    if "target_host" not in options:
+        raise SettingsError("TEMPORAL_ADDRESS", "it is not set", "a cluster's, as in HOST:7233")
     runtime = runtime or quiet_runtime()
     clock = asyncio.get_running_loop().time
     give_up_at = clock() + (EMBEDDED_READY_WITHIN_S if address is not None else 0.0)
@@ -197,6 +200,16 @@ def refused_by_temporal(error: RPCError) -> QuireError:
         "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and what the key may do.",
         "retryable",
     )
+
+
+async def check_namespace(client: Client) -> None:
+    """Refuse in one line a namespace that the SDK's workers would refuse with a stack trace."""
+    try:
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace)
+        )
+    except RPCError as error:
+        raise refused_by_temporal(error) from None
 
 
 async def absent_search_attributes(client: Client) -> list[str]:
