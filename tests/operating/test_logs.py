@@ -41,6 +41,7 @@ def test_every_line_says_of_which_document_it_speaks(
     assert {line["attempt"] for line in read} >= {1, 2}
     failed = [line for line in told if line["event"] == "attempt_failed"]
     assert {(line["error_code"], line["outcome"]) for line in failed} == {("GW_5XX", "SERVER")}
+    assert {(line["level"], line["http_status"]) for line in failed} == {("warning", 503)}
     changed = [line for line in told if line["event"] == "breaker_changed"]
     assert [(line["route"], line["breaker"]) for line in changed] == [
         ("openai:gpt-6.1-sol", "open")
@@ -62,6 +63,7 @@ def test_refused_document_is_logged_with_its_code(lone_tool: Tool, tmp_path: Pat
     (failed,) = [line for line in lines if line["event"] == "document_failed"]
     assert failed["error_code"] == "TOO_LARGE"
     assert failed["reason"] == "PAGES"
+    assert failed["level"] == "warning"
 
 
 def test_step_that_is_tried_again_is_told_of(

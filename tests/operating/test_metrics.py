@@ -181,6 +181,7 @@ def test_attempt_that_is_crowded_out_is_counted_and_logged(
     lines = [json.loads(line) for line in worker.lines if "attempt_crowded_out" in line]
     assert {line["route"] for line in lines} == {PRIMARY}
     assert {line["page"] for line in lines} <= {2, 3}
+    assert {line["attempt"] for line in lines} == {1}
 
 
 def test_document_that_could_not_be_fetched_in_time_counts_as_late(
