@@ -1,6 +1,7 @@
 """The worker's log as JSON: every line can be joined with the document it speaks of."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,22 @@ def test_what_the_core_of_temporal_says_is_in_the_log(
         told = [line for line in lines if line["logger"] == "temporalio.core"]
         assert {line["level"] for line in told} <= {"warning", "error"}
         assert any("Connection refused" in line.get("error", "") for line in told)
+
+
+def test_document_cancelled_while_it_is_fetched_is_no_error(
+    lone_tool: Tool, tmp_path: Path
+) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        running_worker(lone_tool, LOG_FORMAT="json", ALLOW_PRIVATE_URLS="true") as worker,
+    ):
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/never.pdf"
+        client = worker.client(tmp_path / "client")
+        assert client.run("process", url, "--detach", "--job-id", "off").code == 0
+        worker.wait_for("ingest_began")
+        client.run("cancel", "off")
+        worker.wait_for("document_failed")
+    lines = [json.loads(line) for line in worker.lines]
+    assert [line for line in lines if line["level"] == "error"] == []
+    (failed,) = [line for line in lines if line["event"] == "document_failed"]
+    assert (failed["job_id"], failed["reason"]) == ("off", "CANCELLED")
