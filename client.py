@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,13 +15,14 @@ from temporalio.api.operatorservice.v1 import (
     ListSearchAttributesRequest,
 )
 from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
 from temporalio.client import Client, Plugin
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.runtime import (
+    LogForwardingConfig,
     LoggingConfig,
     PrometheusConfig,
     Runtime,
@@ -44,6 +46,7 @@ NO_ANSWER = {
 }
 # A worker that waits for tasks asks anew every minute.
 ASKED_WITHIN = timedelta(seconds=70)
+CORE_LOGGER = "temporalio.core"
 
 
 class PublicFailureConverter(DefaultFailureConverter):
@@ -115,22 +118,33 @@ def quiet_runtime() -> Runtime:
     )
 
 
-def worker_runtime(settings: Settings) -> Runtime | None:
-    """For a worker: its metrics and the SDK's on one endpoint; None when nobody asked for them."""
-    if not settings.metrics_address:
-        return None
+def worker_runtime(settings: Settings) -> Runtime:
+    """For a worker: what the SDK's core says goes into the worker's log, and its metrics, where
+    they are asked for, onto one endpoint with the worker's own."""
+    # Left to itself, the core writes coloured lines of its own past the log.
+    logs = LoggingConfig(
+        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+        forwarding=LogForwardingConfig(
+            logger=logging.getLogger(CORE_LOGGER),
+            append_target_to_name=False,
+            prepend_target_on_message=False,
+            append_log_fields_to_message=False,
+        ),
+    )
+    metrics = PrometheusConfig(
+        bind_address=settings.metrics_address,
+        counters_total_suffix=True,
+        unit_suffix=True,
+        durations_as_seconds=True,
+        histogram_bucket_overrides={
+            measure.name: measure.buckets for measure in measures.ALL if measure.buckets
+        },
+    )
     try:
         return Runtime(
             telemetry=TelemetryConfig(
-                metrics=PrometheusConfig(
-                    bind_address=settings.metrics_address,
-                    counters_total_suffix=True,
-                    unit_suffix=True,
-                    durations_as_seconds=True,
-                    histogram_bucket_overrides={
-                        measure.name: measure.buckets for measure in measures.ALL if measure.buckets
-                    },
-                ),
+                logging=logs,
+                metrics=metrics if settings.metrics_address else None,
                 global_tags={"service_name": "quire-worker"},
                 attach_service_name=False,
             )
@@ -148,12 +162,17 @@ async def connect(
     runtime: Runtime | None = None,
     plugins: Sequence[Plugin] = (),
 ) -> Client:
-    """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names."""
+    """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names.
+
+    Without a runtime of its own it is a quiet one."""
     options: Mapping[str, Any] = (
         {"target_host": address, "namespace": settings.temporal_namespace}
         if address is not None
         else ClientConfig.load_client_connect_config()
     )
+    if "target_host" not in options:
+        raise SettingsError("TEMPORAL_ADDRESS", "it is not set", "a cluster's, as in HOST:7233")
+    runtime = runtime or quiet_runtime()
     clock = asyncio.get_running_loop().time
     give_up_at = clock() + (EMBEDDED_READY_WITHIN_S if address is not None else 0.0)
     while True:
@@ -212,6 +231,16 @@ async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -
     return any(
         poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in described.pollers
     )
+
+
+async def check_namespace(client: Client) -> None:
+    """Refuse in one line a namespace that the SDK's workers would refuse with a stack trace."""
+    try:
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace)
+        )
+    except RPCError as error:
+        raise refused_by_temporal(error) from None
 
 
 async def absent_search_attributes(client: Client) -> list[str]:

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Annotated
 
@@ -16,7 +17,13 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from bootstrap import ROLES, build_house, build_workers, show_metrics
-from client import connect, refused_by_temporal, register_search_attributes, worker_runtime
+from client import (
+    check_namespace,
+    connect,
+    refused_by_temporal,
+    register_search_attributes,
+    worker_runtime,
+)
 from domain.errors import QuireError, SettingsError
 from embedded import EmbeddedServer
 from settings import Settings, load_settings
@@ -37,32 +44,33 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     # First, since an address that is taken must not leave a server behind.
     runtime = worker_runtime(settings)
-    server = None if settings.temporal_address else EmbeddedServer(settings.state_dir)
-    address = (await server.start()).address if server else None
-    traces = start_traces(settings.otel_service_name, role=",".join(roles), wanted=settings.tracing)
-    client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
-    await _check_search_attributes(client)
-    house = build_house(settings, traces)
-    warming = asyncio.create_task(house.warm_up())
-    workers = build_workers(client, house, roles)
-    if runtime:
-        show_metrics(runtime.metric_meter, client.namespace, house, roles)
-    for left_out in sorted(
-        plan.missing for plan in house.defaults.providers.values() if plan.missing
-    ):
-        log.warning("provider_left_out", reason=left_out)
-    health: HealthServer | None = None
-    try:
-        health = await _serve_health(settings, client, workers, stop)
+    async with AsyncExitStack() as leaving:
+        address = None
+        if not settings.temporal_address:
+            server = EmbeddedServer(settings.state_dir)
+            leaving.callback(server.leave)
+            address = (await server.start()).address
+        traces = start_traces(
+            settings.otel_service_name, role=",".join(roles), wanted=settings.tracing
+        )
+        client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
+        await check_namespace(client)
+        await _check_search_attributes(client)
+        house = build_house(settings, traces)
+        leaving.push_async_callback(house.close)
+        warming = asyncio.create_task(house.warm_up())
+        leaving.callback(warming.cancel)
+        workers = build_workers(client, house, roles)
+        if settings.metrics_address:
+            show_metrics(runtime.metric_meter, client.namespace, house, roles)
+        for left_out in sorted(
+            plan.missing for plan in house.defaults.providers.values() if plan.missing
+        ):
+            log.warning("provider_left_out", reason=left_out)
+        if health := await _serve_health(settings, client, workers, stop):
+            leaving.push_async_callback(health.close)
         log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
         await run_workers(workers, stop)
-    finally:
-        warming.cancel()
-        await house.close()
-        if health:
-            await health.close()
-        if server:
-            server.leave()
     log.info("worker_stopped")
 
 

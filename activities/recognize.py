@@ -97,13 +97,7 @@ class RecognizePage:
                 self._slots.give_back(attempt.route)
         except AttemptFailed as error:
             self._gate.failed(attempt, error.kind)
-            _log(
-                attempt,
-                "attempt_failed",
-                duration_ms=_since(started),
-                outcome=error.kind.value,
-                error_code=error.info.code.value,
-            )
+            _log_failure(attempt, error, _since(started))
             raise attempt_failed(error, _since(started)) from None
         except (OSError, ApplicationError):
             raise
@@ -228,6 +222,19 @@ def _paid(attempt: Attempting, answer: StoredAnswer) -> Paid:
 
 def _log(attempt: Attempting, event: str, **facts: object) -> None:
     activity.logger.info(event, extra={**_facts(attempt), **facts})
+
+
+def _log_failure(attempt: Attempting, error: AttemptFailed, milliseconds: int) -> None:
+    """Without its message: that may hold a vendor's words."""
+    facts = {
+        **_facts(attempt),
+        "duration_ms": milliseconds,
+        "outcome": error.kind.value,
+        "error_code": error.info.code.value,
+    }
+    if error.http_status is not None:
+        facts["http_status"] = error.http_status
+    activity.logger.warning("attempt_failed", extra=facts)
 
 
 def _facts(attempt: Attempting) -> dict[str, object]:

@@ -35,6 +35,7 @@ class Code(StrEnum):
 
 
 ErrorType = Literal["retryable", "terminal"]
+OUR_FAULTS = frozenset({"BUG", "NO_WORKER", "STORAGE"})
 
 
 class ErrorInfo(BaseModel):
@@ -47,6 +48,11 @@ class ErrorInfo(BaseModel):
     error_type: ErrorType
     message: str
     remedy: str
+
+    @property
+    def ours(self) -> bool:
+        """Whoever runs Quire must mend it; the document and who sent it are not to blame."""
+        return self.reason in OUR_FAULTS
 
     def line(self) -> str:
         """The one line a person reads."""
@@ -246,7 +252,7 @@ MEANING: dict[FailureKind, Meaning] = {
 class AttemptFailed(QuireError):
     """One attempt at a page failed; `kind` says what that means.
 
-    `wasted` is what the vendor billed for it all the same.
+    `wasted` is what the vendor billed for it all the same, `http_status` what it answered with.
     """
 
     def __init__(
@@ -256,18 +262,27 @@ class AttemptFailed(QuireError):
         *,
         retry_after_s: float | None = None,
         wasted: Paid = NOTHING,
+        http_status: int | None = None,
     ) -> None:
         meaning = MEANING[kind]
         super().__init__(meaning.code, kind.value, message, meaning.remedy, meaning.error_type)
         self.kind = kind
         self.retry_after_s = retry_after_s
         self.wasted = wasted
+        self.http_status = http_status
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_revive_attempt, (self.kind, self.info.message, self.retry_after_s, self.wasted))
+        facts = (self.retry_after_s, self.wasted, self.http_status)
+        return (_revive_attempt, (self.kind, self.info.message, *facts))
 
 
 def _revive_attempt(
-    kind: FailureKind, message: str, retry_after_s: float | None, wasted: Paid
+    kind: FailureKind,
+    message: str,
+    retry_after_s: float | None,
+    wasted: Paid,
+    http_status: int | None,
 ) -> AttemptFailed:
-    return AttemptFailed(kind, message, retry_after_s=retry_after_s, wasted=wasted)
+    return AttemptFailed(
+        kind, message, retry_after_s=retry_after_s, wasted=wasted, http_status=http_status
+    )

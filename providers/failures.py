@@ -44,6 +44,7 @@ def attempt_failed(
         _line(error, kind, who, secrets, asked),
         retry_after_s=retry_after(headers, time.time()),
         wasted=wasted,
+        http_status=getattr(error, "status_code", None),
     )
 
 

@@ -20,6 +20,7 @@ def configure_logs(level: str, log_format: str) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
+        _unfold_core,
         _name_the_document,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
@@ -52,6 +53,17 @@ def configure_logs(level: str, log_format: str) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
+
+
+def _unfold_core(
+    logger: object, method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """What Temporal's core says has its facts, such as the error, in an object of its own."""
+    core = event.pop("temporal_log", None)
+    if core is not None:
+        for name, value in {"target": core.target, **core.fields}.items():
+            event.setdefault(name, value)
+    return event
 
 
 def _name_the_document(

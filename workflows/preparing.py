@@ -230,6 +230,8 @@ class Preparation:
         await workflow.wait_condition(lambda: task.done() or self._stop.up)
         if task.done():
             return task.result()
+        # How it ends no longer matters; unasked, asyncio would log it as an error.
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         task.cancel()
         return None
 

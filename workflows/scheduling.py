@@ -173,7 +173,7 @@ class Scheduler:
                     crowded = outcome == "crowded"
                     if crowded:
                         route = pages.routes[pages.flights[number].route]
-                        self._teller.crowded_out(number, route.key)
+                        self._teller.crowded_out(number, route.key, len(page.attempts) + 1)
                     pages.stood_aside(number, now, crowded=crowded)
                 else:
                     pages.failed(number, outcome, now)

@@ -3,6 +3,7 @@
 None of it is said again in a replay: the SDK's logger and meter keep silent there.
 """
 
+import logging
 from datetime import timedelta
 from typing import Any
 
@@ -74,10 +75,11 @@ class Teller:
             before, last = (self._progress.route_keys[route] for route in page.moved)
             _count(measures.FAILOVERS, from_route=before, to_route=last)
 
-    def crowded_out(self, page: int, route: str) -> None:
+    def crowded_out(self, page: int, route: str, attempt: int) -> None:
         """No slot came in a moment: the page looks for another route."""
         _count(measures.CROWDED_OUT, route=route)
-        workflow.logger.info("attempt_crowded_out", extra={"page": page, "route": route})
+        facts = {"page": page, "route": route, "attempt": attempt}
+        workflow.logger.info("attempt_crowded_out", extra=facts)
 
     def timed_out(self, scope: str) -> None:
         _count(measures.TIMEOUTS, scope=scope)
@@ -102,15 +104,14 @@ class Teller:
         if timed_out:
             self.timed_out("document")
         facts = {"error_code": error.code.value, "reason": error.reason}
-        self._ended("failed", now, facts, error.code.value, error.error_type)
+        self._ended("failed", now, facts, error)
 
     def _ended(
         self,
         status: str,
         now: float,
         facts: dict[str, Any],
-        code: str = measures.NO_ERROR,
-        error_type: str = measures.NO_ERROR,
+        error: ErrorInfo | None = None,
     ) -> None:
         for key in sorted(self._opened):
             self._opened_until(key, now)
@@ -119,11 +120,16 @@ class Teller:
             if state is not BreakerState.CLOSED:
                 _set(measures.BREAKER_STATE, 0, key=key)
         took = now - self._progress.started
-        _count(measures.DOCUMENTS, status=status, code=code, error_type=error_type)
+        _count(
+            measures.DOCUMENTS,
+            status=status,
+            code=error.code.value if error else measures.NO_ERROR,
+            error_type=error.error_type if error else measures.NO_ERROR,
+        )
         _time(measures.DOCUMENT_TIME, took, status=status)
         self.render(now)
-        workflow.logger.info(
-            f"document_{status}", extra={"duration_ms": round(took * 1000), **facts}
+        workflow.logger.log(
+            _level(error), f"document_{status}", extra={"duration_ms": round(took * 1000), **facts}
         )
 
     # --- breakers ----------------------------------------------------------------------------
@@ -147,6 +153,12 @@ class Teller:
 
     def _opened_until(self, key: str, now: float) -> None:
         _time(measures.BREAKER_OPEN_TIME, now - self._opened.pop(key), key=key)
+
+
+def _level(error: ErrorInfo | None) -> int:
+    if error is None:
+        return logging.INFO
+    return logging.ERROR if error.ours else logging.WARNING
 
 
 def _count(measure: Measure, **labels: str) -> None:

@@ -106,7 +106,9 @@ def examples() -> list[QuireError]:
         JobError(*public),
         SettingsError("PAGE_WINDOW", "'x' is not allowed", "a number"),
         *(
-            AttemptFailed(kind, "It failed.", retry_after_s=2.5, wasted=Paid(7, 5, None))
+            AttemptFailed(
+                kind, "It failed.", retry_after_s=2.5, wasted=Paid(7, 5, None), http_status=503
+            )
             for kind in FailureKind
         ),
     ]
@@ -121,7 +123,22 @@ def test_errors_survive_a_process_border(error: QuireError) -> None:
     if isinstance(error, AttemptFailed):
         assert isinstance(revived, AttemptFailed)
         assert (revived.kind, revived.retry_after_s) == (error.kind, 2.5)
-        assert revived.wasted == Paid(7, 5, None)
+        assert (revived.wasted, revived.http_status) == (Paid(7, 5, None), 503)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "ours"),
+    [
+        (Code.UNKNOWN, "BUG", True),
+        (Code.IO_ERROR, "STORAGE", True),
+        (Code.GW_TIMEOUT, "NO_WORKER", True),
+        (Code.UNKNOWN, "PAGES", False),
+        (Code.IO_ERROR, "PASSWORD_WRONG", False),
+        (Code.NOT_READY, "CANCELLED", False),
+    ],
+)
+def test_whose_fault_it_is(code: Code, reason: str, ours: bool) -> None:
+    assert QuireError(code, reason, "It failed.", "Mend it.").info.ours is ours
 
 
 def test_every_class_of_the_tree_is_tried() -> None:

@@ -21,6 +21,11 @@ PAGES = 'quire_pages_total{{source="{0}", classification="{1}"}}'.format
 DELAY = 'quire_queue_delay_seconds_bucket{{route="r", le="{0}"}}'.format
 TASKS = 'temporal_workflow_task_schedule_to_start_latency_seconds_bucket{{le="{0}"}}'.format
 BROKEN = 'temporal_workflow_task_execution_failed_total{{failure_reason="{0}"}}'.format
+OF_WORKER = 'job="quire", role="ai", instance="w:9464"'
+POLLS = f"temporal_long_request_total{{{OF_WORKER}}}"
+POLLS_FAILED = (
+    f'temporal_long_request_failure_total{{{OF_WORKER}, status_code="PERMISSION_DENIED"}}'
+)
 DOCUMENTS_LATE = 'quire_timeouts_total{scope="document"}'
 COST = 'quire_cost_microdollars_total{route="r"}'
 
@@ -46,6 +51,13 @@ STORIES = (
     Story("QuireNoWorkers", "all roles", ROLES, 30),
     Story("QuireNoWorkers", "no ai", dict(list(ROLES.items())[:2]), 3,
           {"severity": "page", "job": "quire", "role": "ai"}),
+    Story("QuireCannotPoll", "the key was revoked",
+          {POLLS: "0+5x10 50+30x50", POLLS_FAILED: "_x10 5+30x50"}, 25,
+          {"severity": "page", "role": "ai", "instance": "w:9464"}),
+    Story("QuireCannotPoll", "Temporal was away for a minute",
+          {POLLS: "0+5x10 80+5x50", POLLS_FAILED: "0x10 30x50"}, 12),
+    Story("QuireCannotPoll", "one poll in ten fails",
+          {POLLS: "0+10x60", POLLS_FAILED: "0+1x60"}, 30),
     Story("QuireTemporalGone", "down", {'up{job="temporal"}': "0x60"}, 3,
           {"severity": "page", "job": "temporal"}),
     Story("QuireTemporalGone", "up", {'up{job="temporal"}': "1x60"}, 30),

@@ -1,9 +1,13 @@
 """The worker's log as JSON: every line can be joined with the document it speaks of."""
 
 import json
+import socket
 from pathlib import Path
 
+import pytest
+
 from tests import pdfs
+from tests.cluster import Cluster
 from tests.operating.worker import free_port, running_worker
 from tests.tool import Tool
 from tests.vendor.behaviours import vendor_echoes_secrets
@@ -38,6 +42,7 @@ def test_every_line_says_of_which_document_it_speaks(
     assert {line["attempt"] for line in read} >= {1, 2}
     failed = [line for line in told if line["event"] == "attempt_failed"]
     assert {(line["error_code"], line["outcome"]) for line in failed} == {("GW_5XX", "SERVER")}
+    assert {(line["level"], line["http_status"]) for line in failed} == {("warning", 503)}
     changed = [line for line in told if line["event"] == "breaker_changed"]
     assert [(line["route"], line["breaker"]) for line in changed] == [
         ("openai:gpt-6.1-sol", "open")
@@ -59,6 +64,7 @@ def test_refused_document_is_logged_with_its_code(lone_tool: Tool, tmp_path: Pat
     (failed,) = [line for line in lines if line["event"] == "document_failed"]
     assert failed["error_code"] == "TOO_LARGE"
     assert failed["reason"] == "PAGES"
+    assert failed["level"] == "warning"
 
 
 def test_step_that_is_tried_again_is_told_of(
@@ -83,3 +89,43 @@ def test_step_that_is_tried_again_is_told_of(
         assert (line["error_code"], line["reason"]) == ("IO_ERROR", "STORAGE")
         assert (line["step"], line["job_id"]) == ("ingest_source", "stuck")
     assert SECRET not in "".join(worker.lines)
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_what_the_core_of_temporal_says_is_in_the_log(
+    lone_tool: Tool, tmp_path: Path, log_format: str
+) -> None:
+    """Left to itself it writes coloured lines between ours."""
+    with (
+        Cluster(tmp_path / "cluster") as cluster,
+        running_worker(
+            lone_tool, LOG_FORMAT=log_format, TEMPORAL_ADDRESS=cluster.address
+        ) as worker,
+    ):
+        cluster.kill_server()
+        worker.wait_for("poll_workflow_task_queue")
+    assert not any("\x1b" in line for line in worker.lines)
+    if log_format == "json":
+        lines = [json.loads(line) for line in worker.lines]
+        told = [line for line in lines if line["logger"] == "temporalio.core"]
+        assert {line["level"] for line in told} <= {"warning", "error"}
+        assert any("Connection refused" in line.get("error", "") for line in told)
+
+
+def test_document_cancelled_while_it_is_fetched_is_no_error(
+    lone_tool: Tool, tmp_path: Path
+) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        running_worker(lone_tool, LOG_FORMAT="json", ALLOW_PRIVATE_URLS="true") as worker,
+    ):
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/never.pdf"
+        client = worker.client(tmp_path / "client")
+        assert client.run("process", url, "--detach", "--job-id", "off").code == 0
+        worker.wait_for("ingest_began")
+        client.run("cancel", "off")
+        worker.wait_for("document_failed")
+    lines = [json.loads(line) for line in worker.lines]
+    assert [line for line in lines if line["level"] == "error"] == []
+    (failed,) = [line for line in lines if line["event"] == "document_failed"]
+    assert (failed["job_id"], failed["reason"]) == ("off", "CANCELLED")

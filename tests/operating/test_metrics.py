@@ -13,6 +13,7 @@ import pytest
 from domain import measures
 from domain.measures import Measure
 from tests import pdfs
+from tests.cluster import Cluster
 from tests.operating.prometheus import ask, prometheus, until
 from tests.operating.stack import expressions, metric_names, panels
 from tests.operating.worker import fetch, free_port, running_worker
@@ -26,8 +27,9 @@ from tests.vendor.behaviours import (
 from tests.vendor.standin import StandIn
 
 PRIMARY = "openai:gpt-6.1-sol"
-# The SDK shows this one from the first failure on.
-NOTHING_BROKE = {"temporal_workflow_task_execution_failed_total"}
+POLLS, POLLS_FAILED = "temporal_long_request_total", "temporal_long_request_failure_total"
+# The SDK shows these from the first failure on.
+NOTHING_BROKE = {"temporal_workflow_task_execution_failed_total", POLLS_FAILED}
 
 
 def scraping(target: str) -> dict[str, Any]:
@@ -181,6 +183,7 @@ def test_attempt_that_is_crowded_out_is_counted_and_logged(
     lines = [json.loads(line) for line in worker.lines if "attempt_crowded_out" in line]
     assert {line["route"] for line in lines} == {PRIMARY}
     assert {line["page"] for line in lines} <= {2, 3}
+    assert {line["attempt"] for line in lines} == {1}
 
 
 def test_document_that_could_not_be_fetched_in_time_counts_as_late(
@@ -206,3 +209,22 @@ def test_without_an_address_nothing_listens(lone_tool: Tool, one_page: Path) -> 
     assert ran.code == 0, ran.err
     with pytest.raises(OSError, match="refused"):
         fetch(f"http://{address}/metrics")
+
+
+def test_polls_in_vain_are_counted_as_the_alert_has_them(lone_tool: Tool, tmp_path: Path) -> None:
+    """By the SDK: its names are not ours, and may change with it."""
+    address = f"127.0.0.1:{free_port()}"
+    with (
+        Cluster(tmp_path / "cluster") as cluster,
+        running_worker(lone_tool, METRICS_ADDRESS=address, TEMPORAL_ADDRESS=cluster.address),
+    ):
+        cluster.kill_server()
+        end = time.monotonic() + 30
+        while not (
+            failed := series_of(POLLS_FAILED, scraped := fetch(f"http://{address}/metrics"))
+        ):
+            assert time.monotonic() < end
+            time.sleep(0.2)
+    assert all(labels["status_code"] for labels, _ in failed)
+    polls = sum(count for _, count in series_of(POLLS, scraped))
+    assert polls >= sum(count for _, count in failed) > 0, "the total counts those that failed too"

@@ -158,16 +158,32 @@ def test_address_in_use_is_refused_by_name(lone_tool: Tool, setting: str) -> Non
     )
 
 
+def test_namespace_that_is_not_there_is_refused_in_one_line(lone_tool: Tool) -> None:
+    line = refused_line(lone_tool, TEMPORAL_NAMESPACE="nix")
+    assert all(word in line for word in ("TEMPORAL", "nix is not found", "TEMPORAL_NAMESPACE"))
+    assert not (lone_tool.state / "server.json").exists(), "no server is left behind"
+
+
+def test_nothing_to_register_with(lone_tool: Tool) -> None:
+    assert "TEMPORAL_ADDRESS: it is not set" in refused_line(lone_tool, "--register")
+
+
 def refusal(tool: Tool, setting: str, value: str) -> str:
+    """The line with which a worker refuses a setting."""
+    line = refused_line(tool, **{setting: value})
+    assert f"{setting}: " in line
+    return line
+
+
+def refused_line(tool: Tool, *arguments: str, **settings: str) -> str:
     """The one line with which a worker refuses to start."""
     ran = subprocess.run(
-        [sys.executable, str(ROOT / "worker.py")],
-        env=tool.environment({setting: value, "LOG_LEVEL": "error"}),
+        [sys.executable, str(ROOT / "worker.py"), *arguments],
+        env=tool.environment({**settings, "LOG_LEVEL": "error"}),
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert ran.returncode == 2, ran.stderr
     [line] = ran.stderr.splitlines()
-    assert f"{setting}: " in line
     return line
