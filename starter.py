@@ -205,7 +205,11 @@ def cancel(
 @app.command("list")
 def list_(
     status: Annotated[
-        str | None, typer.Option(help="running, completed, failed, canceled or terminated.")
+        str | None,
+        typer.Option(
+            help="running, completed, failed or terminated. A cancelled document is completed, "
+            "with pages that no model read (--fallback), or failed."
+        ),
     ] = None,
     user: Annotated[str | None, typer.Option(help="Only this owner's.")] = None,
     fallback: Annotated[

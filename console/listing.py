@@ -1,43 +1,32 @@
 """`list`: the documents, newest first."""
 
-import sys
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from temporalio.client import Client, WorkflowExecution
+from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError
 from temporalio.common import SearchAttributeKey
 from temporalio.service import RPCError, RPCStatusCode
 
-from console.exits import Exit, UsageError, print_json
-from console.screen import screen
-from console.session import open_session
-from console.tables import Column, fitting_table
+from console import jobs
+from console.exits import Exit, UsageError, print_json, say
+from console.rows import show_rows, total_of
+from console.session import answering, open_session
 from domain.contracts import STARTED_MEMO, WORKFLOW_ID_PREFIX
 from domain.errors import QuireError
 from settings import Settings
+from workflows.document import DocumentWorkflow
 
 STATES = {
     "running": "Running",
     "completed": "Completed",
     "failed": "Failed",
-    "canceled": "Canceled",
     "terminated": "Terminated",
 }
-COLUMNS = (
-    # The most telling first: a narrow terminal shows only those that fit.
-    Column("job_id", 0, at_least=22),
-    Column("status", 1),
-    Column("pages", 2),
-    Column("fallback", 3),
-    Column("cost", 4),
-    Column("age", 5),
-    Column("took", 6),
-    Column("tokens", 7),
-    Column("user_id", 8, at_least=12),
-    Column("engine", 9),
-)
+# A query that no worker answers must not keep a person waiting.
+ANSWER_WITHIN = timedelta(seconds=2)
 
 
 @dataclass(frozen=True)
@@ -61,13 +50,9 @@ class Wanted:
         # A run that was continued is no document of its own: its last run speaks for it.
         parts = ["WorkflowType = 'DocumentWorkflow'", "ExecutionStatus != 'ContinuedAsNew'"]
         if self.status:
-            if self.status not in STATES:
-                raise UsageError(f"--status {self.status}: choose {', '.join(STATES)}.")
-            parts.append(f"ExecutionStatus = '{STATES[self.status]}'")
+            parts.append(f"ExecutionStatus = '{_state(self.status)}'")
         if self.user is not None:
-            if "'" in self.user or "\\" in self.user:
-                raise UsageError("--user: quotes and backslashes cannot be searched for.")
-            parts.append(f"QuireUser = '{self.user}'")
+            parts.append(f"QuireUser = {_quoted(self.user)}")
         if self.fallback:
             parts.append("QuireFallbackPages > 0")
         if self.since_s is not None:
@@ -77,29 +62,52 @@ class Wanted:
         return " AND ".join(parts)
 
 
+def _state(status: str) -> str:
+    if status in ("canceled", "cancelled"):
+        # Nothing that the server can search for tells them from the others.
+        raise UsageError(
+            f"--status {status}: a cancelled document is completed, or failed if it had no pages.",
+            "Use --fallback or --status failed; result JOB --json tells which were cancelled.",
+        )
+    if status not in STATES:
+        raise UsageError(f"--status {status}: choose {', '.join(STATES)}.")
+    return STATES[status]
+
+
+def _quoted(text: str) -> str:
+    """As a visibility query has it. These two would find nothing on the embedded server, in
+    whatever way they are escaped."""
+    if '"' in text or "\\" in text:
+        raise UsageError("--user: double quotes and backslashes cannot be searched for.")
+    return "'" + text.replace("'", "''") + "'"
+
+
 async def show_list(settings: Settings, wanted: Wanted, *, as_json: bool) -> Exit:
-    """From the server alone: no worker is asked."""
+    """From the server alone; only running documents are asked, what they have paid so far."""
     now = datetime.now(UTC)
     query = wanted.query(now)
     async with open_session(settings, roles=()) as session:
-        found = session.client.list_workflows(query, page_size=wanted.limit)
+        found = session.client.list_workflows(query, page_size=wanted.limit + 1)
         rows = await rows_of(session.client, found, wanted, now)
+        rows, more = rows[: wanted.limit], len(rows) > wanted.limit
+        running = [row for row in rows if row["status"] == "running"]
+        if running:
+            async with answering(session):
+                await asyncio.gather(*(_ask_spending(session.client, row) for row in running))
     if as_json:
-        print_json({"documents": rows})
-    elif not rows:
-        screen().print("No documents.")
-    elif sys.stdout.isatty():
-        words = [_words(row, now) for row in rows]
-        screen().print(fitting_table(COLUMNS, words, screen().width))
+        print_json({"documents": rows, "total": total_of(rows), "more": more})
     else:
-        _print_lines([_words(row, now) for row in rows])
+        show_rows(rows, now)
+    if more:
+        say(f"more exist: --limit {2 * wanted.limit}")
     return Exit.DONE
 
 
 async def rows_of(
     client: Client, found: AsyncIterator[WorkflowExecution], wanted: Wanted, now: datetime
 ) -> list[dict[str, Any]]:
-    """One row a job, unless every run is wanted: the latest one speaks for it."""
+    """One row a job, unless every run is wanted: the latest one speaks for it. One row more than
+    the limit tells that there are more."""
     rows, seen = list[dict[str, Any]](), set[str]()
     async for execution in found:
         if execution.id in seen and not wanted.runs:
@@ -111,7 +119,7 @@ async def rows_of(
         if too_old or (doubtful and not await _is_latest(client, execution)):
             continue
         rows.append(_row(execution, started))
-        if len(rows) == wanted.limit:
+        if len(rows) > wanted.limit:
             break
     return rows
 
@@ -155,36 +163,13 @@ def _row(execution: WorkflowExecution, started: datetime) -> dict[str, Any]:
     }
 
 
-def _words(row: dict[str, Any], now: datetime) -> dict[str, str]:
-    started = datetime.fromisoformat(row["started_at"])
-    ended = datetime.fromisoformat(row["completed_at"]) if row["completed_at"] else None
-    cost = row["cost_usd"]
-    words = {
-        "age": short_time((now - started).total_seconds()),
-        "took": short_time((ended - started).total_seconds()) if ended else None,
-        "fallback": row["fallback_pages"],
-        "cost": None if cost is None else f"${cost:.4f}",
-    }
-    return {
-        name: "" if value is None else str(value)
-        for name in (column.name for column in COLUMNS)
-        for value in [words[name] if name in words else row[name]]
-    }
-
-
-def short_time(seconds: float) -> str:
-    """`12s`, `3m`, `5h`, `2d`."""
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{max(0.0, seconds):.0f}s"
-
-
-def _print_lines(rows: list[dict[str, str]]) -> None:
-    """In a pipe: one line a document, tabs between, nothing cut."""
-    lines = [
-        "\t".join(column.name for column in COLUMNS),
-        *("\t".join(row.values()) for row in rows),
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()
+async def _ask_spending(client: Client, row: dict[str, Any]) -> None:
+    """Search attributes tell it at the end only. Stays empty where no worker answers."""
+    handle = jobs.handle_of(client, row["job_id"])
+    try:
+        status = await handle.query(DocumentWorkflow.status, rpc_timeout=ANSWER_WITHIN)
+    except (RPCError, WorkflowQueryFailedError, QuireError):
+        return
+    detail = status.progress_detail
+    row["tokens"] = detail.input_tokens + detail.output_tokens
+    row["cost_usd"] = detail.cost_usd

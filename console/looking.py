@@ -11,12 +11,13 @@ from console import jobs
 from console.doctor import examine
 from console.exits import Exit, print_json, say
 from console.live import beside, follow
-from console.process import Output, load_result, show_result
+from console.process import Output, load_result, show_result, stored_result
 from console.screen import screen
 from console.session import open_session
 from console.texts import TextPrinter
 from console.view import one_line
 from domain.contracts import BreakerStatus, DocumentStatus
+from domain.errors import JobError
 from settings import Settings
 
 
@@ -68,9 +69,17 @@ async def watch_text(settings: Settings, job_id: str) -> Exit:
 async def show_finished(
     settings: Settings, job_id: str, *, out: Path | None, link: bool, as_json: bool
 ) -> Exit:
-    """The result of a job that is done."""
+    """The result of a job that is done; results outlive Temporal's history."""
     async with open_session(settings, roles=()) as session:
-        result = await jobs.result_when_ready(session.client, job_id)
+        try:
+            result = await jobs.result_when_ready(session.client, job_id)
+        except JobError as error:
+            gone = error.info.reason == "NO_SUCH_JOB"
+            stored = await stored_result(settings, job_id) if gone else None
+            if stored is None:
+                raise
+            say(f"job {job_id}: its history is gone; this is its stored result")
+            result = stored
         return await show_result(session, result, Output(as_json=as_json, out=out, link=link))
 
 

@@ -1,5 +1,6 @@
 """`process`: one document from its source to its text."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from console.exits import ANSWER, Exit, UsageError, print_json, say
 from console.live import follow
 from console.report import show_report, write_copy
 from console.session import Session, open_session
-from domain.contracts import DocumentReport, DocumentRequest, DocumentResult
+from domain.contracts import JOB_ID, DocumentReport, DocumentRequest, DocumentResult
 from domain.errors import Code, JobError
 from domain.keys import result_key
 from domain.plan import PlanDefaults, make_plan, refuse_unusable_engine
@@ -79,6 +80,16 @@ async def _place_of(session: Session, result: DocumentResult) -> Store:
         # Recorded on another machine, where a shared folder may go by another name.
         results = places.found(None, text_name)
     return results
+
+
+async def stored_result(settings: Settings, job_id: str) -> DocumentReport | None:
+    """The result of a job whose history is gone, if it is in the place where all results go: the
+    source, beside which it may be as well, is not known any more."""
+    if not re.fullmatch(JOB_ID, job_id):
+        return None
+    key = result_key(job_id, "result.json")
+    stored = await open_results(settings).found(None, key).get(key)
+    return None if stored is None else DocumentReport.model_validate_json(stored)
 
 
 async def load_result(session: Session, result: DocumentResult) -> tuple[DocumentReport, bytes]:

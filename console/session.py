@@ -63,6 +63,21 @@ async def open_session(
         await _leave(server, house, workers, running)
 
 
+@asynccontextmanager
+async def answering(session: Session) -> AsyncIterator[None]:
+    """Queries find an answer: a cluster has workers for that, the embedded server gets one."""
+    if not session.embedded:
+        yield
+        return
+    house = build_house(session.settings)
+    (worker,) = build_workers(session.client, house, ("workflows",))
+    try:
+        async with worker:
+            yield
+    finally:
+        await house.close()
+
+
 async def _leave(
     server: EmbeddedServer, house: House, workers: list[Worker], running: list[asyncio.Task[None]]
 ) -> None:

@@ -11,7 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from bootstrap import plan_defaults
 from console import jobs
-from console.exits import Exit, say
+from console.exits import Exit, UsageError, say
 from console.live import beside, follow
 from console.process import Output, engine_of, load_result, show_result
 from console.session import Session, open_session
@@ -37,8 +37,12 @@ async def retry(settings: Settings, job_id: str, wish: RetryRequest, output: Out
         if description.status is WorkflowExecutionStatus.RUNNING:
             await _ask_running(session, job_id, wish)
         elif not await _start_again(session, description, job_id, wish):
-            lacks = "no degraded page" if wish.pages is None else f"no page {wish.pages}"
-            say(f"Nothing to retry: job {job_id!r} has {lacks}.")
+            if wish.pages is not None:
+                raise UsageError(
+                    f"--pages: job {job_id!r} has no page {wish.pages}.",
+                    f"See its pages with: starter.py result {job_id}",
+                )
+            say(f"Nothing to retry: job {job_id!r} has no degraded page.")
             result = await jobs.result_of(jobs.handle_of(session.client, job_id))
             return await show_result(session, result, output)
         handle = jobs.handle_of(session.client, job_id)

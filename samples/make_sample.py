@@ -1,9 +1,9 @@
 """Makes the demo document: prose, a chart with a table, a scanned letter and an empty page.
 
-Usage: python -m samples.make_sample OUT.pdf
 The same bytes every time, so that a second demo finds its pages already read.
 """
 
+import argparse
 import io
 import random
 import sys
@@ -119,15 +119,13 @@ def _scan_of(text: str) -> bytes:
     return out.getvalue()
 
 
-def main() -> int:
+def main() -> None:
     """Read the one argument, make the file, say where it is."""
-    if len(sys.argv) != 2:
-        sys.stderr.write("usage: python -m samples.make_sample OUT.pdf\n")
-        return 2
-    path = make_sample(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(prog="python -m samples.make_sample", description=__doc__)
+    parser.add_argument("out", type=Path, metavar="OUT.pdf", help="where to write it")
+    path = make_sample(parser.parse_args().out)
     sys.stderr.write(f"{path}: 4 pages (prose, chart and table, scanned letter, blank)\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

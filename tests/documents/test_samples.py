@@ -1,5 +1,6 @@
 """The demo document shows every class of page, and is the same every time."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,3 +34,12 @@ def test_as_a_command(tmp_path: Path) -> None:
     assert subprocess.run([*command, tmp_path / "a.pdf"], cwd=root).returncode == 0
     assert (tmp_path / "a.pdf").stat().st_size > 10_000
     assert subprocess.run(command, cwd=root, stderr=subprocess.DEVNULL).returncode == 2
+
+
+def test_help_makes_no_document(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "samples.make_sample", "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "OUT.pdf" in ran.stdout
+    assert not list(tmp_path.iterdir())

@@ -11,6 +11,7 @@ import pytest
 from client import connect
 from console.exits import UsageError
 from console.listing import Wanted, rows_of
+from console.rows import total_of, total_words
 from console.screen import screen
 from console.view import grid, seconds_left
 from domain.contracts import DocumentStatus, ProgressDetail
@@ -20,7 +21,13 @@ from tests.cluster import Cluster
 from tests.operating.terminal import lines_of, run_in_terminal
 from tests.operating.worker import RunningWorker, running_worker
 from tests.tool import Tool
-from tests.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_rejects_page
+from tests.vendor.behaviours import (
+    vendor_answers,
+    vendor_answers_late,
+    vendor_fails,
+    vendor_hangs,
+    vendor_rejects_page,
+)
 from tests.vendor.standin import StandIn
 
 BLUE, GREEN = "\x1b[34m", "\x1b[32m"
@@ -154,6 +161,7 @@ def test_list_filters_and_shows_what_it_cost(
     for columns in (80, 40):
         drawn = lines_of(run_in_terminal(client, columns, "list"))
         assert any(line.startswith("fell-back") and "completed" in line for line in drawn)
+        assert any(line.startswith("2 documents, 13 pages: $") for line in drawn)
         assert all(len(line) <= columns for line in drawn)
     detail = client.run("status", "fell-back", "--json").json["progress_detail"]
     assert detail["input_tokens"] == meta["input_tokens"]
@@ -164,6 +172,36 @@ def test_list_filters_and_shows_what_it_cost(
     (row,) = client.run("list", "--json", "--user", "ada").json["documents"]
     assert row["fallback_pages"] == 0, "the latest run speaks for the job"
     assert jobs("--fallback") == set()
+
+
+def test_list_shows_what_running_documents_have_paid(
+    tool: Tool, vendor: StandIn, mixed: Path
+) -> None:
+    vendor.behave(vendor_hangs())
+    vendor.behave(vendor_answers(), first=3)
+    process = tool.start("process", mixed, "--json", "--job-id", "dear")
+    vendor.wait_for_calls(5, timeout=60)
+    (row,) = tool.run("list", "--json").json["documents"]
+    assert row["status"] == "running"
+    assert row["tokens"] == sum(vendor.billed()) > 0
+    assert row["cost_usd"] > 0
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    (row,) = tool.run("list", "--json").json["documents"]
+    assert row["cost_usd"] > 0, "also when its command is gone, from its history"
+
+
+def test_list_does_not_wait_for_workers_that_are_not_there(
+    tool: Tool, one_page: Path, tmp_path: Path
+) -> None:
+    with Cluster(tmp_path / "cluster") as cluster:
+        tool = tool.also(TEMPORAL_ADDRESS=cluster.address, STORE_URL=str(tmp_path / "store"))
+        assert tool.run("process", one_page, "--detach", "--job-id", "alone").code == 0
+        listed = tool.run("list", "--json")
+        (row,) = listed.json["documents"]
+        assert (row["status"], row["tokens"], row["cost_usd"]) == ("running", None, None)
+        assert listed.json["total"]["cost_usd"] is None
+        assert listed.seconds < 10
 
 
 async def test_a_long_document_is_one_row_with_its_own_start(
@@ -203,10 +241,45 @@ def test_query_of_age_names_the_moment() -> None:
     assert "ExecutionStatus != 'ContinuedAsNew'" in query
 
 
-@pytest.mark.parametrize("wanted", [Wanted(status="odd"), Wanted(user="o'hara")])
+@pytest.mark.parametrize(
+    "wanted", [Wanted(status="odd"), Wanted(user='o"hara'), Wanted(user="o\\hara")]
+)
 def test_what_cannot_be_searched_for_is_refused(wanted: Wanted) -> None:
     with pytest.raises(UsageError):
         wanted.query(datetime.now(UTC))
+
+
+@pytest.mark.parametrize("status", ["canceled", "cancelled"])
+def test_how_to_find_cancelled_documents_is_said(status: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Wanted(status=status).query(datetime.now(UTC))
+    assert "--fallback" in refused.value.info.remedy
+
+
+def test_list_adds_up_says_if_there_is_more_and_finds_owners_with_quotes(
+    lone_tool: Tool, one_page: Path
+) -> None:
+    lone_tool.process(one_page, "--job-id", "first", "--user", "x'y")
+    lone_tool.process(one_page, "--job-id", "second")
+    lone_tool.run("process", one_page, "--job-id", "second", "--force")
+    owned = lone_tool.run("list", "--user", "x'y", "--json").json
+    assert [row["job_id"] for row in owned["documents"]] == ["first"]
+    assert owned["total"] == {"documents": 1, "pages": 1, "tokens": 0, "cost_usd": 0.0}
+    cut = lone_tool.run("list", "--limit", "1")
+    assert len(cut.out.splitlines()) == 2, "the names and one document"
+    assert cut.err == "1 document, 1 page: $0.0000 for 0 tokens\nmore exist: --limit 2\n"
+    assert lone_tool.run("list", "--limit", "1", "--json").json["more"] is True
+    assert lone_tool.run("list", "--limit", "2", "--json").json["more"] is False
+    assert "3 runs of 2 documents, 3 pages: $" in lone_tool.run("list", "--runs").err
+
+
+def test_unknown_prices_are_no_zero_in_the_total() -> None:
+    known = {"job_id": "a", "pages": 3, "tokens": 500, "cost_usd": 0.25}
+    unknown = {"job_id": "b", "pages": None, "tokens": None, "cost_usd": None}
+    assert total_of([known, known])["cost_usd"] == 0.5
+    assert total_of([known, unknown])["cost_usd"] is None
+    assert total_words([known, unknown]) == "2 documents, 3 pages: at least $0.2500 for 500 tokens"
+    assert "price unknown" in total_words([unknown])
 
 
 def test_brackets_and_colons_are_words(capsys: pytest.CaptureFixture[str]) -> None:

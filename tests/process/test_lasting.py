@@ -137,6 +137,21 @@ def test_finished_job_gives_its_result_again(tool: Tool, vendor: StandIn, mixed:
     assert [row["job_id"] for row in listed] == ["done"]
 
 
+def test_result_outlives_its_history(lone_tool: Tool, one_page: Path, tmp_path: Path) -> None:
+    first = lone_tool.process(one_page, "--job-id", "old")
+    for part in lone_tool.state.glob("temporal.db*"):
+        part.unlink()
+    ran = lone_tool.run("result", "old", "--json", "--out", tmp_path / "copy")
+    assert ran.code == 0, ran.err
+    assert ran.json["pages"] == first.pages
+    assert ran.text() == first.text() == (tmp_path / "copy" / "text.txt").read_text()
+    assert ran.err == "job old: its history is gone; this is its stored result\n"
+    for never in ("new", "../results/old"):
+        unknown = lone_tool.run("result", never, "--json")
+        assert unknown.code == 4
+        assert unknown.json["error"]["reason"] == "NO_SUCH_JOB"
+
+
 def test_status_of_a_failed_job_says_why(lone_tool: Tool, tmp_path: Path) -> None:
     locked = pdfs.locked_pdf(tmp_path / "locked.pdf", "secret")
     assert lone_tool.process(locked, "--job-id", "shut").code == 3

@@ -56,6 +56,11 @@ def test_store_and_results_in_a_bucket(tool: Tool, s3: S3Server, mixed: Path) ->
     )
     assert tool.run("result", "two", "--json").json == again.json
     assert not (tool.state / "store").exists()
+    for part in tool.state.glob("temporal.db*"):
+        part.unlink()
+    link = tool.run("result", "two", "--link", "--json").json["link"]
+    with urllib.request.urlopen(link, timeout=10) as answer:
+        assert answer.read() == s3.read(again.json["metadata"]["result_s3_url"])
 
 
 def test_private_url_is_refused_and_leaves_nothing(

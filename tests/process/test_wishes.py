@@ -47,6 +47,11 @@ def test_nothing_to_retry_says_so(tool: Tool, vendor: StandIn, mixed: Path) -> N
     ran = tool.run("retry", "good", "--json")
     assert ran.code == 0
     assert "Nothing to retry" in ran.err
+    wrong = tool.run("retry", "good", "--pages", "99")
+    assert wrong.code == 2
+    assert wrong.out == ""
+    assert "has no page 99" in wrong.err
+    assert len(wrong.err.splitlines()) == 1
     assert len(vendor.calls()) == calls
 
 
