@@ -58,7 +58,8 @@ class WholeTasks:
             del activation.jobs[:]
             activation.jobs.extend(jobs)
         self._size = activation.history_size_bytes
-        self._time = activation.timestamp.ToNanoseconds()
+        # Never back: what a query shows of the clock is not what a local activity made of it.
+        self._time = max(self._time, activation.timestamp.ToNanoseconds())
         return self._activate(activation)
 
     def _starts_a_task(self, activation: WorkflowActivation) -> bool:

@@ -92,9 +92,10 @@ def test_events_after_a_local_activity_wait_too(late_ms: int) -> None:
     whole, seen = watched()
     whole(activation(ended(1), task=1, events=3))
     whole(activation(ended(2, local=True), task=1, events=3, late_ms=5))
+    whole(activation(asked("status"), task=1, events=3))
     whole(activation(ended(3), task=1, events=6, late_ms=late_ms))
     whole(activation(ended(4), task=2, events=9))
-    assert seen == [["1"], ["2"], ["3", "4"]]
+    assert seen == [["1"], ["2"], ["query_workflow"], ["3", "4"]]
 
 
 def test_eviction_takes_nothing_along() -> None:
