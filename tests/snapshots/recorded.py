@@ -1,0 +1,29 @@
+"""The JSON files: where they are, and what they are made from."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.snapshots import examples, keys, schemas
+from tests.snapshots.layout import layout
+
+FOLDER = Path(__file__).parent
+
+SNAPSHOTS: dict[str, Callable[[], Any]] = {
+    "examples": examples.record,
+    "keys": keys.record,
+    "schemas": schemas.record,
+}
+
+
+def path_of(name: str) -> Path:
+    return FOLDER / f"{name}.json"
+
+
+def read(name: str) -> Any:
+    return json.loads(path_of(name).read_text(encoding="utf-8"))
+
+
+def write(name: str, value: Any) -> None:
+    path_of(name).write_text(layout(value) + "\n", encoding="utf-8")

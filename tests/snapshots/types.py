@@ -1,0 +1,172 @@
+"""Every type that crosses a process border or is stored, by a label that outlives its name."""
+
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from domain.breaker import (
+    Breaker,
+    BreakerPolicy,
+)
+from domain.carrying import (
+    Carried,
+    CarriedDispatch,
+    CarriedPage,
+    DocumentRun,
+)
+from domain.contracts import (
+    Attempt,
+    AttemptFailure,
+    AttemptNote,
+    AttemptReceipt,
+    AttemptRequest,
+    BreakerStatus,
+    Brief,
+    CancelRequest,
+    DocumentReport,
+    DocumentRequest,
+    DocumentResult,
+    DocumentStatus,
+    FinalizeRequest,
+    ImageOptions,
+    Lean,
+    PageError,
+    PageRange,
+    PageRecord,
+    PageResult,
+    PageStatus,
+    PageSurvey,
+    PageTexts,
+    PreviousReceipt,
+    PreviousRequest,
+    ProgressDetail,
+    ReadingOptions,
+    ResultMetadata,
+    RetryRequest,
+    RetryResult,
+    ReuseReceipt,
+    ReuseRequest,
+    SourceReceipt,
+    StoredAnswer,
+    StoredResult,
+    SurveyReceipt,
+    SurveyRequest,
+    Usage,
+    Wire,
+    Wish,
+)
+from domain.errors import ErrorInfo
+from domain.images import (
+    ImageList,
+    ImageManifest,
+    ImagePage,
+)
+from domain.plan import (
+    DocumentPlan,
+    PlanDefaults,
+)
+from domain.routes import (
+    Chain,
+    ChainRequest,
+    ProviderPlan,
+    Route,
+)
+from domain.selection import (
+    Assignment,
+    Deferral,
+    DispatchPolicy,
+    PageView,
+    RouteView,
+    Selection,
+    Snapshot,
+)
+from domain.spending import Paid
+
+# They have no fields of their own, and nothing is sent as one of them.
+BASES: tuple[type[BaseModel], ...] = (Wire, Wish, Lean)
+
+MODELS: dict[str, type[BaseModel]] = {
+    "Attempt": Attempt,
+    "AttemptFailure": AttemptFailure,
+    "AttemptReceipt": AttemptReceipt,
+    "AttemptRequest": AttemptRequest,
+    "Breaker": Breaker,
+    "BreakerPolicy": BreakerPolicy,
+    "BreakerStatus": BreakerStatus,
+    "Brief": Brief,
+    "CancelRequest": CancelRequest,
+    "Carried": Carried,
+    "CarriedDispatch": CarriedDispatch,
+    "CarriedPage": CarriedPage,
+    "Chain": Chain,
+    "ChainRequest": ChainRequest,
+    "Deferral": Deferral,
+    "DispatchPolicy": DispatchPolicy,
+    "DocumentPlan": DocumentPlan,
+    "DocumentReport": DocumentReport,
+    "DocumentRequest": DocumentRequest,
+    "DocumentResult": DocumentResult,
+    "DocumentRun": DocumentRun,
+    "DocumentStatus": DocumentStatus,
+    "ErrorInfo": ErrorInfo,
+    "FinalizeRequest": FinalizeRequest,
+    "ImageList": ImageList,
+    "ImageManifest": ImageManifest,
+    "ImageOptions": ImageOptions,
+    "PageError": PageError,
+    "PageRange": PageRange,
+    "PageRecord": PageRecord,
+    "PageResult": PageResult,
+    "PageStatus": PageStatus,
+    "PageSurvey": PageSurvey,
+    "PageTexts": PageTexts,
+    "PageView": PageView,
+    "PlanDefaults": PlanDefaults,
+    "PreviousReceipt": PreviousReceipt,
+    "PreviousRequest": PreviousRequest,
+    "ProgressDetail": ProgressDetail,
+    "ProviderPlan": ProviderPlan,
+    "ReadingOptions": ReadingOptions,
+    "ResultMetadata": ResultMetadata,
+    "RetryRequest": RetryRequest,
+    "RetryResult": RetryResult,
+    "ReuseReceipt": ReuseReceipt,
+    "ReuseRequest": ReuseRequest,
+    "Route": Route,
+    "RouteView": RouteView,
+    "Selection": Selection,
+    "Snapshot": Snapshot,
+    "SourceReceipt": SourceReceipt,
+    "StoredAnswer": StoredAnswer,
+    "StoredResult": StoredResult,
+    "SurveyReceipt": SurveyReceipt,
+    "SurveyRequest": SurveyRequest,
+    "Usage": Usage,
+}
+
+# On the wire they are lists: the place of a field counts, and its name does not.
+TUPLES: dict[str, type[tuple[Any, ...]]] = {
+    "Assignment": Assignment,
+    "AttemptNote": AttemptNote,
+    "ImagePage": ImagePage,
+    "Paid": Paid,
+}
+
+_LABELS: dict[Any, str] = {kind: label for label, kind in {**MODELS, **TUPLES}.items()}
+
+
+def label(kind: Any) -> str:
+    """A type as a signature names it, without the names of our classes."""
+    if kind in _LABELS:
+        return _LABELS[kind]
+    if kind is None or kind is NoneType:
+        return "None"
+    origin, parts = get_origin(kind), [label(part) for part in get_args(kind)]
+    if origin in (UnionType, Union):
+        return " | ".join(parts)
+    if origin is not None:
+        return f"{origin.__name__}[{', '.join(parts)}]"
+    if kind.__module__ != "builtins":
+        raise LookupError(f"{kind} stands in a signature and is not listed")
+    return str(kind.__name__)
