@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.snapshots import examples, keys, schemas
+from tests.snapshots import examples, keys, names, schemas
 from tests.snapshots.layout import layout
 
 FOLDER = Path(__file__).parent
@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parent
 SNAPSHOTS: dict[str, Callable[[], Any]] = {
     "examples": examples.record,
     "keys": keys.record,
+    "names": names.record,
     "schemas": schemas.record,
 }
 
