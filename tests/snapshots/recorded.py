@@ -5,16 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.snapshots import examples, keys, names, schemas
+from tests.snapshots import commands, errors, examples, keys, names, schemas, settings
 from tests.snapshots.layout import layout
 
 FOLDER = Path(__file__).parent
 
 SNAPSHOTS: dict[str, Callable[[], Any]] = {
+    "commands": commands.record,
+    "errors": errors.record,
     "examples": examples.record,
     "keys": keys.record,
     "names": names.record,
     "schemas": schemas.record,
+    "settings": settings.record,
 }
 
 
