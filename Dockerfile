@@ -3,15 +3,8 @@ FROM python:3.11-slim-bookworm AS build
 ARG EXTRAS=otel
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
-COPY *.py ./
+COPY quire quire
 COPY activities activities
-COPY console console
-COPY documents documents
-COPY domain domain
-COPY providers providers
-COPY sources sources
-COPY storage storage
-COPY telemetry telemetry
 COPY workflows workflows
 RUN python -m venv /opt/quire \
     && /opt/quire/bin/pip install --no-cache-dir -c constraints.txt ".[${EXTRAS}]"

@@ -18,7 +18,7 @@ from bench import machine
 from bench.findings import Part, Table
 from bench.progress import in_a_line
 from bench.report import Report, Run, cell
-from tests.tool import ROOT, own_environment
+from testing.tool import ROOT, own_environment
 
 OUT = ROOT / "docs" / "benchmarks"
 ORDER = ("limit", "growth", "documents", "peers")

@@ -20,7 +20,7 @@ import pymupdf as _pymupdf
 from openai import AsyncOpenAI
 from PIL import Image
 
-from domain.prompt import DEFAULT_SYSTEM_PROMPT
+from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
 
 pymupdf: Any = _pymupdf
 

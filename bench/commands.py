@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.stage import settings_for
-from tests.tool import ROOT, Tool, own_environment
-from tests.vendor.behaviours import vendor_answers_late
-from tests.vendor.process import StandInProcess
+from testing.tool import ROOT, Tool, own_environment
+from testing.vendor.behaviours import vendor_answers_late
+from testing.vendor.process import StandInProcess
 
 WITHIN_S = 600.0
 

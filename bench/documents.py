@@ -15,11 +15,11 @@ from bench import raw
 from bench.findings import Chart, Column, Part, Row, Table
 from bench.medians import Median
 from bench.progress import tell
-from documents.reader import Documents
-from domain.contracts import ImageOptions
-from domain.keys import chunk_of, chunk_pages
-from tests import pdfs
-from tests.tool import ROOT
+from quire.contracts.reading import ImageOptions
+from quire.domain.document.keys import chunk_of, chunk_pages
+from quire.pdf.reader import Documents
+from testing import pdfs
+from testing.tool import ROOT
 
 CORES = 2
 OPTIONS = ImageOptions(dpi=100, color="rgb", format="jpeg", jpeg_quality=70)
@@ -31,7 +31,7 @@ KINDS = {
 }
 
 METHOD = f"""\
-The same pages, on the same {CORES} cores: `documents.reader.Documents` with {CORES} child
+The same pages, on the same {CORES} cores: `quire.pdf.reader.Documents` with {CORES} child
 processes (limits on time and memory, every answer sent between processes) against raw MuPDF that
 may crash: in {CORES} processes that share the pages out, which is the fair comparison, and in one,
 as a plain script would. The survey is more than its reference, which takes text, drawings and

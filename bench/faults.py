@@ -20,14 +20,14 @@ from rich.table import Table
 
 from bench.hostile import hostile_files, try_files
 from bench.usage import megabytes, own_peak
-from client import connect
-from domain.contracts import workflow_id
-from settings import Settings
-from tests import pdfs
-from tests.cluster import Cluster, children_of, kill
-from tests.tool import Ran, Tool
-from tests.vendor.behaviours import vendor_answers_late, vendor_fails
-from tests.vendor.standin import StandIn
+from quire.contracts.names import workflow_id
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from testing import pdfs
+from testing.cluster import Cluster, children_of, kill
+from testing.tool import Ran, Tool
+from testing.vendor.behaviours import vendor_answers_late, vendor_fails
+from testing.vendor.standin import StandIn
 
 PAGES = 60
 SEED = 20

@@ -11,8 +11,8 @@ from bench.findings import Chart, Column, Part, Row, Table
 from bench.progress import tell
 from bench.stage import Cost, Reading, Stage, distinct
 from bench.usage import megabytes
-from tests import pdfs
-from tests.vendor.process import StandInProcess
+from testing import pdfs
+from testing.vendor.process import StandInProcess
 
 LENGTHS = (1, 10, 100)
 LENGTHS_FULL = (1, 10, 100, 1000, 5000)

@@ -9,13 +9,13 @@ from pathlib import Path
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from client import connect
-from domain.carrying import DocumentRun
-from domain.contracts import WORKFLOW_QUEUE, workflow_id
-from domain.errors import Code
-from settings import Settings
-from tests import pdfs
-from workflows.document import DocumentWorkflow
+from quire.contracts.carried import DocumentRun
+from quire.contracts.codes import Code
+from quire.contracts.names import WORKFLOW_QUEUE, workflow_id
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from testing import pdfs
+from workflows.document.workflow import DocumentWorkflow
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "corrupt_or_hostile"
 AT_ONCE = 6

@@ -12,9 +12,9 @@ from bench.findings import Part
 from bench.limit_told import PAGES, findings
 from bench.progress import tell
 from bench.stage import Stage, distinct
-from tests import pdfs
+from testing import pdfs
+from testing.vendor.process import StandInProcess
 from tests.operating.collector import Collector
-from tests.vendor.process import StandInProcess
 
 
 def measure(full: bool, pages: int = PAGES) -> Part:

@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from bench.usage import machine_s
-from domain.errors import QuireError
-from embedded import find_binary
-from tests.tool import ROOT
+from quire.domain.errors import QuireError
+from quire.temporal.embedded import find_binary
+from testing.tool import ROOT
 
 # Of a core, by whatever else runs.
 QUIET = 0.3

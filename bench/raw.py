@@ -13,7 +13,7 @@ from typing import Any
 import pymupdf as _pymupdf
 from PIL import Image
 
-from domain.contracts import ImageOptions
+from quire.contracts.reading import ImageOptions
 
 pymupdf: Any = _pymupdf
 

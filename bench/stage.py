@@ -27,15 +27,16 @@ from bench.usage import (
     memory_of,
     own_peak,
 )
-from client import connect
-from domain.carrying import DocumentRun
-from domain.contracts import WORKFLOW_QUEUE, DocumentResult, workflow_id
-from settings import Settings
-from tests import pdfs
-from tests.cluster import Cluster
-from tests.tool import Tool
-from tests.vendor.process import StandInProcess
-from workflows.document import DocumentWorkflow
+from quire.contracts.carried import DocumentRun
+from quire.contracts.names import WORKFLOW_QUEUE, workflow_id
+from quire.contracts.results import DocumentResult
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from testing import pdfs
+from testing.cluster import Cluster
+from testing.tool import Tool
+from testing.vendor.process import StandInProcess
+from workflows.document.workflow import DocumentWorkflow
 
 DEADLINE_S = 3000.0
 # A worker is calm when it takes less than this share of a core.

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.cluster import children_of
+from testing.cluster import children_of
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import pdfs
-from tests.s3 import S3Server
-from tests.tool import Tool
-from tests.vendor.standin import StandIn
+from testing import pdfs
+from testing.s3 import S3Server
+from testing.tool import Tool
+from testing.vendor.standin import StandIn
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
-from domain import measures
-from settings import ProviderSettings, Settings
+from quire.settings import ProviderSettings, Settings
+from quire.telemetry import metrics
 from starter import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,7 +57,7 @@ def test_every_metric_is_documented_with_its_labels_and_exists() -> None:
         if line.startswith("| `quire_")
     ]
     documented = {name: labels for names, labels in rows for name in names}
-    assert documented == {measure.exposed: set(measure.labels) for measure in measures.ALL}
+    assert documented == {measure.exposed: set(measure.labels) for measure in metrics.ALL}
 
 
 def test_links_in_the_docs_lead_somewhere() -> None:

@@ -3,22 +3,14 @@
 import re
 from pathlib import Path
 
-from domain.errors import MEANING, Code
+from quire.contracts.codes import Code
+from quire.domain.errors import MEANING
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = (
-    "activities",
-    "console",
-    "documents",
-    "domain",
-    "providers",
-    "sources",
-    "storage",
-    "workflows",
-)
+FOLDERS = ("activities", "quire", "workflows")
 # `Code.X, "REASON"` in a call, or `code=Code.X, reason="REASON"`.
 NAMED = re.compile(r'Code\.([A-Z0-9_]+),\s*(?:reason=)?"([A-Z0-9_]+)"')
-# What documents/opening.py refuses is always `NOT_PDF`, a failed download always `IO_ERROR`.
+# What quire/pdf/opening.py refuses is always `NOT_PDF`, a failed download always `IO_ERROR`.
 REFUSED = re.compile(r'_refuse\("([A-Z0-9_]+)"')
 FAILED = re.compile(r'_failed\("([A-Z0-9_]+)"')
 

@@ -6,16 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.attempts import GATE_CLOSED_FOR_S, Attempting, RouteGate
-from domain.breaker import BreakerPolicy
-from domain.contracts import AttemptRequest, Brief, Classification, ReadingOptions, Source
-from domain.dispatch import Dispatch, Flight
-from domain.errors import MEANING, FailureKind
-from domain.records import OK
-from domain.routes import Route
-from domain.selection import DispatchPolicy
+from activities.support.attempt import GATE_CLOSED_FOR_S, Attempting, RouteGate
+from quire.contracts.codes import FailureKind
+from quire.contracts.page import Classification, TextSource
+from quire.contracts.reading import ReadingOptions
+from quire.contracts.routing import BreakerPolicy, DispatchPolicy, Route
+from quire.contracts.steps import AttemptRequest
+from quire.contracts.stored import Brief
+from quire.domain.document.attempts import OK
+from quire.domain.errors import MEANING
 from tests.domain.simulator import Outcome, Simulation
 from tests.domain.strategies import KINDS, NOW, quarters, quick
+from workflows.document.dispatch import Dispatch, Flight
 
 ROUTES = (("a", "m", 60.0), ("a", "n", 60.0), ("b", "m", 60.0))
 OF_ROUTE = [kind for kind in KINDS if MEANING[kind].trips == "route"]
@@ -233,7 +235,7 @@ def test_slow_page_shortly_before_the_deadline_stops_no_other() -> None:
     )
     hang = Outcome(OK, 1e9)
     document = Gated(books, {0: [hang, *[Outcome(OK, 1.0)] * 99], 1: [hang]}, NOW).run()
-    read = [page for page, record in books.records.items() if record.source is Source.AI]
+    read = [page for page, record in books.records.items() if record.source is TextSource.AI]
     assert read == [3, 4, 5, 6, 7]
     assert document.begun[0] == document.calls[0] == 6, "nobody stood down"
 

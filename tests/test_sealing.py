@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from domain.encryption import parse_keys
-from domain.errors import QuireError, SettingsError
-from sealing import KeyRing, open_keys
-from settings import Settings
+from quire.domain.encryption_keys import parse_keys
+from quire.domain.errors import QuireError, SettingsError
+from quire.settings import Settings
+from quire.temporal.encryption import KeyRing, open_keys
 
 
 def key() -> str:

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.contracts import LONGEST_DEADLINE_S, DocumentRequest
-from domain.errors import Code, DocumentRefused, SettingsError
-from domain.plan import make_plan
-from domain.prompt import DEFAULT_SYSTEM_PROMPT
-from domain.selection import DispatchPolicy
-from domain.units import parse_duration, parse_pause, parse_size
-from settings import Settings, load_settings, missing
+from quire.contracts.codes import Code
+from quire.contracts.document import DocumentRequest
+from quire.contracts.names import LONGEST_DEADLINE_S
+from quire.contracts.routing import DispatchPolicy
+from quire.domain.document.plan import make_plan
+from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
+from quire.domain.errors import DocumentRefused, SettingsError
+from quire.domain.units import parse_duration, parse_pause, parse_size
+from quire.settings import Settings, load_settings, missing
 from tests.domain.strategies import quick
 
 SECRET = "sk-0123456789-never-to-be-seen"

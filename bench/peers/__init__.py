@@ -13,7 +13,7 @@ from bench.peers.ours import as_it_comes, counting, fastest, holding, large_pict
 from bench.peers.report import part
 from bench.peers.speed import compare
 from bench.progress import tell
-from tests.vendor.process import StandInProcess
+from testing.vendor.process import StandInProcess
 
 SLOTS = 8
 PAGES = 200

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from tests.pdfs import WORDS
+from testing.pdfs import WORDS
 
 MODEL = "gpt-4o-mini"
 # `{image}` becomes the fingerprint of the picture: each page's answer can be found again in

@@ -10,9 +10,9 @@ from bench.peers.contest import Contestant
 from bench.peers.counting import truth
 from bench.peers.running import Outcome, job_for, prepare, run, run_until_killed
 from bench.progress import in_a_line, tell
-from tests import pdfs
-from tests.vendor.behaviours import vendor_hangs, vendor_rate_limits
-from tests.vendor.process import StandInProcess
+from testing import pdfs
+from testing.vendor.behaviours import vendor_hangs, vendor_rate_limits
+from testing.vendor.process import StandInProcess
 
 
 @dataclass(frozen=True)

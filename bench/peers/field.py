@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from bench.peers.contest import ANSWER, MODEL, Job, Told
 from bench.peers.environments import environment, python
-from tests.tool import own_environment
+from testing.tool import own_environment
 
 DRIVERS = Path(__file__).parent / "drivers"
 IMPORTS_WITHIN_S = 60.0

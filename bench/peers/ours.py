@@ -10,8 +10,8 @@ from typing import Any
 
 from bench.peers.contest import ANSWER, Job, Told
 from bench.stage import settings_for
-from tests.tool import ROOT, Tool
-from tests.vendor.standin import Addresses
+from testing.tool import ROOT, Tool
+from testing.vendor.standin import Addresses
 
 RESULT = "result.json"
 ROUTE = "openai:gpt-6.1-sol"

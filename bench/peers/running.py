@@ -11,10 +11,10 @@ from pathlib import Path
 from bench.peers.contest import Contestant, Job, Told
 from bench.peers.counting import marks_in
 from bench.usage import PeakTree, cpu_of
-from tests.cluster import children_of, kill
-from tests.vendor.behaviours import vendor_answers_late
-from tests.vendor.calls import Call, most_at_once
-from tests.vendor.process import StandInProcess
+from testing.cluster import children_of, kill
+from testing.vendor.behaviours import vendor_answers_late
+from testing.vendor.calls import Call, most_at_once
+from testing.vendor.process import StandInProcess
 
 LATENCY_S = 0.3
 LOG = "log.txt"

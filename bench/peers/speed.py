@@ -12,8 +12,8 @@ from bench.peers.contest import Contestant, Job
 from bench.peers.running import LATENCY_S, Outcome, job_for, prepare, run
 from bench.progress import in_a_line, tell
 from bench.usage import megabytes
-from tests import pdfs
-from tests.vendor.process import StandInProcess
+from testing import pdfs
+from testing.vendor.process import StandInProcess
 
 LIMIT_S = 900.0
 

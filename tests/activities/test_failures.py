@@ -9,8 +9,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.testing import ActivityEnvironment
 
-from activities.failures import failures_for_temporal
-from client import PublicFailureConverter, SealedFailureConverter
+from activities.support.failures import failures_for_temporal
+from quire.temporal.converter import PublicFailureConverter, SealedFailureConverter
 
 PATH = "/srv/quire/store"
 Body = Callable[[], Awaitable[None]]

@@ -6,24 +6,23 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.finalize import FinalizeDocument
-from activities.surveys import PAGES
-from domain.contracts import (
+from activities.document.finalize import FinalizeDocument
+from quire.contracts.codes import Code
+from quire.contracts.page import (
     AttemptNote,
     Classification,
-    DocumentReport,
-    FinalizeRequest,
     PageError,
     PageRecord,
-    PageSurvey,
-    Source,
-    StoredAnswer,
+    TextSource,
     Usage,
 )
-from domain.errors import Code
-from domain.keys import answer_key, finished_key, result_key, survey_key
-from domain.records import OK
-from storage.folder import FolderStore
+from quire.contracts.results import DocumentReport
+from quire.contracts.steps import FinalizeRequest
+from quire.contracts.stored import PageSurvey, StoredAnswer
+from quire.domain.document.attempts import OK
+from quire.domain.document.keys import answer_key, finished_key, result_key, survey_key
+from quire.store.folder import FolderStore
+from quire.store.surveys import PAGES
 
 SHA = "a" * 64
 LATE = PageError(error="Too late.", code=Code.GW_TIMEOUT, error_type="retryable")
@@ -53,8 +52,8 @@ async def finalized(store: FolderStore, asked: FinalizeRequest) -> DocumentRepor
     return DocumentReport.model_validate_json(written)
 
 
-@pytest.mark.parametrize("source", [Source.MUPDF, Source.MUPDF_FALLBACK])
-async def test_surveyed_page_is_never_written_empty(tmp_path: Path, source: Source) -> None:
+@pytest.mark.parametrize("source", [TextSource.MUPDF, TextSource.MUPDF_FALLBACK])
+async def test_surveyed_page_is_never_written_empty(tmp_path: Path, source: TextSource) -> None:
     store = FolderStore(tmp_path)
     record = PageRecord(page=1, source=source, error=LATE if source.degraded else None)
     asked = request(record, surveyed=2)
@@ -71,13 +70,13 @@ async def test_surveyed_page_is_never_written_empty(tmp_path: Path, source: Sour
 async def test_text_page_of_a_request_from_before_is_never_written_empty(tmp_path: Path) -> None:
     with pytest.raises(ApplicationError):
         await finalized(
-            FolderStore(tmp_path), request(PageRecord(page=1, source=Source.MUPDF), surveyed=0)
+            FolderStore(tmp_path), request(PageRecord(page=1, source=TextSource.MUPDF), surveyed=0)
         )
 
 
 async def test_pages_that_ended_before_their_survey_say_so(tmp_path: Path) -> None:
-    late = PageRecord(page=1, source=Source.MUPDF_TIMEOUT_FALLBACK, error=LATE)
-    other = PageRecord(page=2, source=Source.MUPDF_FALLBACK, error=LATE)
+    late = PageRecord(page=1, source=TextSource.MUPDF_TIMEOUT_FALLBACK, error=LATE)
+    other = PageRecord(page=2, source=TextSource.MUPDF_FALLBACK, error=LATE)
     report = await finalized(FolderStore(tmp_path), request(late, other, surveyed=0))
     assert [page.reason for page in report.pages] == [
         "the deadline passed before this page was surveyed",

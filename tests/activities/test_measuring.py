@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.measuring import Waiting
+from activities.support.metrics import Waiting
 
 
 @pytest.mark.parametrize("clock_ahead_s", [-3600, 0, 3600])

@@ -10,24 +10,19 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.ports import DocumentReader
-from activities.recognize import RecognizePage
-from activities.slots import Slots
-from domain.contracts import (
-    AttemptFailure,
-    AttemptReceipt,
-    AttemptRequest,
-    Brief,
-    ImageOptions,
-    ReadingOptions,
-)
-from domain.keys import brief_id, brief_key, source_key
-from domain.page import PageImage
-from domain.spending import NOTHING
-from providers.openai import OpenAIProvider
-from storage.folder import FolderStore
-from telemetry.traces import NoTraces
-from tests.vendor import StandIn, vendor_answers_late, vendor_refuses
+from activities.document.recognize import RecognizePage
+from activities.support.slots import Slots
+from quire.contracts.money import NOTHING
+from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest
+from quire.contracts.stored import Brief
+from quire.domain.document.keys import brief_id, brief_key, source_key
+from quire.domain.document.transcription import PageImage
+from quire.ports import DocumentReader
+from quire.providers.openai import OpenAIProvider
+from quire.store.folder import FolderStore
+from quire.telemetry.traces import NoTraces
+from testing.vendor import StandIn, vendor_answers_late, vendor_refuses
 
 MODEL = "gpt-6-luna"
 BRIEF = Brief(

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from activities.results import write_result
-from domain.contracts import DocumentReport, ResultMetadata
-from domain.errors import Code, QuireError
-from storage.folder import FolderStore
-from storage.protocol import Store
+from quire.contracts.codes import Code
+from quire.contracts.results import DocumentReport, ResultMetadata
+from quire.domain.errors import QuireError
+from quire.ports import Store
+from quire.store.folder import FolderStore
+from quire.store.results import write_result
 
 
 class BucketDeniesWriting(FolderStore):

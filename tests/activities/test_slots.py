@@ -7,8 +7,8 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.failures import CROWDED_OUT, HANDED_BACK
-from activities.slots import Slots
+from activities.support.failures import CROWDED_OUT, HANDED_BACK
+from activities.support.slots import Slots
 
 ROUTE = "vendor:model"
 Body = Callable[[], Awaitable[None]]

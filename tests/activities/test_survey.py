@@ -9,11 +9,13 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.survey import SurveyDocument
-from domain.contracts import Classification, PageSurvey, SurveyRequest
-from domain.errors import Code
-from domain.keys import SURVEY_CHUNK, source_key
-from storage.folder import FolderStore
+from activities.document.survey import SurveyDocument
+from quire.contracts.codes import Code
+from quire.contracts.page import Classification
+from quire.contracts.steps import SurveyRequest
+from quire.contracts.stored import PageSurvey
+from quire.domain.document.keys import SURVEY_CHUNK, source_key
+from quire.store.folder import FolderStore
 
 SHA = "a" * 64
 CLASSES = "TSHB" * 20

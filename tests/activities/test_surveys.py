@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from activities import surveys
-from activities.surveys import PAGES, SurveyedTexts
-from domain.contracts import Classification, PageSurvey
-from domain.keys import SURVEY_CHUNK, chunk_pages, survey_key
-from storage.folder import FolderStore
+from quire.contracts.page import Classification
+from quire.contracts.stored import PageSurvey
+from quire.domain.document.keys import SURVEY_CHUNK, chunk_pages, survey_key
+from quire.store import surveys
+from quire.store.folder import FolderStore
+from quire.store.surveys import PAGES, SurveyedTexts
 
 SHA = "a" * 64
 PAGE_COUNT = 2 * SURVEY_CHUNK + 1

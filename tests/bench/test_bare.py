@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bench.commands import WrongRun, bare, check_calls, prepare
-from tests import pdfs
-from tests.vendor.process import StandInProcess
+from testing import pdfs
+from testing.vendor.process import StandInProcess
 
 
 def test_warming_up_is_a_call_more_and_not_on_the_clock(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from bench.peers.report import part
 from bench.peers.running import LOG, Outcome, told_by
 from bench.peers.speed import Speed, compare, settled
 from bench.stage import settings_for
-from tests.vendor.process import StandInProcess
+from testing.vendor.process import StandInProcess
 
 
 def speed(tool: str, seconds: float, read: int = 200, *, ours: bool = False) -> Speed:

@@ -13,7 +13,7 @@ from bench.findings import Row
 from bench.medians import Median
 from bench.stage import Cost, History, Reading
 from bench.usage import Cpu
-from tests import pdfs
+from testing import pdfs
 
 NOTHING: Any = None
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from PIL import Image
 
-from domain.contracts import Classification
-from tests.pdfs import WORDS, picture_of, pymupdf
+from quire.contracts.page import Classification
+from testing.pdfs import WORDS, picture_of, pymupdf
 
 TEXT, GRAPHICS = Classification.TEXT_ONLY, Classification.HAS_GRAPHICS
 SCANNED, BLANK = Classification.SCANNED, Classification.BLANK

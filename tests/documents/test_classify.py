@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from documents.classify import PageSignals, classify
-from documents.drawings import DrawingSignals
-from documents.signals import CUT_MARK, MAX_TEXT_CHARS, gather
-from documents.wording import Wording, judge_wording
-from domain.contracts import Classification
+from quire.contracts.page import Classification
+from quire.pdf.classify import PageSignals, classify
+from quire.pdf.drawings import DrawingSignals
+from quire.pdf.signals import CUT_MARK, MAX_TEXT_CHARS, gather
+from quire.pdf.wording import Wording, judge_wording
+from testing.pdfs import WORDS, pymupdf
 from tests.documents.pages import PAGES
-from tests.pdfs import WORDS, pymupdf
 
 PROSE = Wording(chars=2000, bad_share=0.0, odd_word_share=0.0)
 

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from documents.reader import Documents
-from domain.contracts import Classification, ImageOptions
-from domain.errors import AttemptFailed, Code, DocumentRefused
+from quire.contracts.codes import Code
+from quire.contracts.page import Classification
+from quire.contracts.reading import ImageOptions
+from quire.domain.errors import AttemptFailed, DocumentRefused
+from quire.pdf.reader import Documents
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw
 
-from documents.reader import Documents
-from domain.contracts import Classification, ImageOptions
-from domain.errors import AttemptFailed
+from quire.contracts.page import Classification
+from quire.contracts.reading import ImageOptions
+from quire.domain.errors import AttemptFailed
+from quire.pdf.reader import Documents
 
 PNG = ImageOptions(format="png")
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from documents import children
-from documents.children import Children
+from quire.pdf import children
+from quire.pdf.children import Children
 
 
 @pytest.fixture

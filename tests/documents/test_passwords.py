@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from documents.passwords import saslprep, spellings
-from documents.reader import Documents
-from domain.errors import DocumentRefused
-from tests import pdfs
+from quire.domain.errors import DocumentRefused
+from quire.pdf.passwords import saslprep, spellings
+from quire.pdf.reader import Documents
+from testing import pdfs
 
 
 @pytest.mark.parametrize(

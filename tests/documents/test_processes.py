@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import pdfs
+from testing import pdfs
 from tests.documents.processes import alive, descendants
 
 ROOT = Path(__file__).parents[2]

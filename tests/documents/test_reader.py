@@ -12,11 +12,13 @@ from typing import Any, Literal
 import pytest
 from PIL import Image
 
-from documents.reader import Documents
-from documents.render import MAX_SIDE
-from domain.contracts import Classification, ImageOptions
-from domain.errors import AttemptFailed, Code, DocumentRefused, FailureKind
-from tests import pdfs
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.page import Classification
+from quire.contracts.reading import ImageOptions
+from quire.domain.errors import AttemptFailed, DocumentRefused
+from quire.pdf.reader import Documents
+from quire.pdf.render import MAX_SIDE
+from testing import pdfs
 from tests.documents.processes import descendants, fork_servers
 
 MB = 1024 * 1024

@@ -5,11 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from documents.classify import classify
-from documents.signals import gather
-from domain.contracts import Classification
+from quire.contracts.page import Classification
+from quire.pdf.classify import classify
+from quire.pdf.signals import gather
 from samples.make_sample import make_sample
-from tests import pdfs
+from testing import pdfs
 
 
 def test_one_page_of_each_class(tmp_path: Path) -> None:

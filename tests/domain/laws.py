@@ -5,8 +5,8 @@ Pages are gone through in their order, as a person would, keeping count of slots
 
 import hashlib
 
-from domain.breaker import admits
-from domain.selection import Assignment, PageView, Selection, Snapshot
+from quire.contracts.routing import Assignment, PageView, Selection, Snapshot
+from quire.domain.routing.breaker import admits
 
 
 class Judge:

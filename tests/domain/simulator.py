@@ -10,14 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from domain.breaker import BreakerState
-from domain.contracts import AttemptReceipt, PageError, Source
-from domain.dispatch import Dispatch, Flight
-from domain.errors import Code, FailureKind
-from domain.records import DEADLINE, OK
-from domain.selection import Selection, select
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.page import PageError, TextSource
+from quire.contracts.routing import BreakerState, Selection
+from quire.contracts.steps import AttemptReceipt
+from quire.domain.document.attempts import DEADLINE, OK
+from quire.domain.routing.selection import select
 from tests.domain.laws import judge
 from tests.domain.strategies import KINDS, failure
+from workflows.document.dispatch import Dispatch, Flight
 
 CROWDED = "crowded"
 STOOD_DOWN = "stood_down"
@@ -90,7 +91,7 @@ class Simulation:
         else:
             raise AssertionError(f"no end after {STEPS_AT_MOST} steps")
         self.timed_out = not books.finished
-        books.stop(Source.MUPDF_TIMEOUT_FALLBACK, DEADLINE, TOO_LATE)
+        books.stop(TextSource.MUPDF_TIMEOUT_FALLBACK, DEADLINE, TOO_LATE)
         self._look()
         return self
 

@@ -8,11 +8,20 @@ from typing import Literal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from domain.breaker import Breaker, BreakerPolicy, BreakerState
-from domain.contracts import LOCAL_PROVIDER, AttemptFailure, Classification
-from domain.errors import FailureKind
-from domain.routes import LOCAL_MODEL, Route
-from domain.selection import DispatchPolicy, PageView, RouteView, Snapshot
+from quire.contracts.codes import FailureKind
+from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
+from quire.contracts.page import Classification
+from quire.contracts.routing import (
+    Breaker,
+    BreakerPolicy,
+    BreakerState,
+    DispatchPolicy,
+    PageView,
+    Route,
+    RouteView,
+    Snapshot,
+)
+from quire.contracts.steps import AttemptFailure
 
 NOW = 1000.0
 KINDS = tuple(FailureKind)

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.breaker import (
-    Breaker,
-    BreakerPolicy,
-    BreakerState,
-    admits,
-    begin_probe,
-    fail,
-    lose_probe,
-    succeed,
-)
+from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState
+from quire.domain.routing.breaker import admits, begin_probe, fail, lose_probe, succeed
 from tests.domain.strategies import breaker_policies, quarters, quick, thorough
 
 FIRST = BreakerPolicy(base_backoff_s=30, max_backoff_s=300)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.budget import (
+from quire.domain.routing.time_budget import (
     GRACE_S,
     SHORTEST_ATTEMPT_S,
     attempt_seconds,

@@ -3,8 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from domain.carrying import DocumentRun
-from domain.contracts import AttemptRequest, CancelRequest, DocumentRequest, RetryRequest, Wish
+from quire.contracts.base import StrictWire
+from quire.contracts.carried import DocumentRun
+from quire.contracts.document import CancelRequest, DocumentRequest, RetryRequest
+from quire.contracts.steps import AttemptRequest
 from tests.domain.test_progress import plan
 
 
@@ -20,7 +22,7 @@ def test_older_worker_passes_over_what_a_newer_one_adds() -> None:
 
 
 @pytest.mark.parametrize("wish", [RetryRequest, CancelRequest])
-def test_misspelt_wish_is_refused(wish: type[Wish]) -> None:
+def test_misspelt_wish_is_refused(wish: type[StrictWire]) -> None:
     with pytest.raises(ValidationError):
         wish.model_validate({"pagse": "3"})
 

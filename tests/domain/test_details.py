@@ -1,23 +1,24 @@
 """The Web UI's details: pure, truthful and safe to show."""
 
-from domain.breaker import BreakerPolicy
-from domain.carrying import Carried
-from domain.contracts import (
-    AttemptFailure,
-    AttemptNote,
-    AttemptReceipt,
-    DocumentRequest,
-    PageRecord,
-    ReadingOptions,
-    SourceReceipt,
+from quire.contracts.carried import Carried
+from quire.contracts.codes import FailureKind
+from quire.contracts.document import DocumentRequest
+from quire.contracts.money import Paid
+from quire.contracts.page import AttemptNote, PageRecord
+from quire.contracts.plan import DocumentPlan
+from quire.contracts.reading import ReadingOptions
+from quire.contracts.routing import (
+    Assignment,
+    BreakerPolicy,
+    Chain,
+    DispatchPolicy,
+    Route,
+    Selection,
 )
-from domain.details import GAP, bar, render_details, render_request
-from domain.errors import FailureKind
-from domain.plan import DocumentPlan
-from domain.progress import DocumentProgress
-from domain.routes import Chain, Route
-from domain.selection import Assignment, DispatchPolicy, Selection
-from domain.spending import Paid, Spending
+from quire.contracts.steps import AttemptFailure, AttemptReceipt, DocumentReceipt
+from quire.domain.cost import Spending
+from workflows.document.details import GAP, bar, render_details, render_request
+from workflows.document.state import DocumentProgress
 
 # Eight in the evening of the first day.
 EIGHT = 72_000.0
@@ -40,7 +41,7 @@ def surveyed(classes: str) -> Carried:
     )
     return Carried(
         plan=plan,
-        source=SourceReceipt(sha256="0" * 64, bytes=1, page_count=len(classes)),
+        source=DocumentReceipt(sha256="0" * 64, bytes=1, page_count=len(classes)),
         brief="",
         classes=classes,
         started=EIGHT,

@@ -2,30 +2,33 @@
 
 import pytest
 
-from domain.breaker import BreakerPolicy, BreakerState
-from domain.carrying import CarriedDispatch
-from domain.contracts import (
-    LOCAL_PROVIDER,
-    AttemptNote,
-    AttemptReceipt,
-    Classification,
-    PageRecord,
-    Source,
+from quire.contracts.carried import CarriedDispatch
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.money import NOTHING, Paid
+from quire.contracts.names import LOCAL_PROVIDER
+from quire.contracts.page import AttemptNote, Classification, PageRecord, TextSource
+from quire.contracts.routing import (
+    Assignment,
+    BreakerPolicy,
+    BreakerState,
+    Deferral,
+    DispatchPolicy,
+    Route,
+    Selection,
 )
-from domain.dispatch import (
+from quire.contracts.steps import AttemptReceipt
+from quire.domain.document.attempts import CANCELLED, DEADLINE
+from quire.domain.errors import MEANING
+from quire.domain.routing.selection import select
+from tests.domain.simulator import TOO_LATE
+from tests.domain.strategies import KINDS, NOW, failure
+from workflows.document.dispatch import (
     CROWDED_AT_MOST_S,
     CROWDED_FOR_S,
     PAGES_IN_VIEW,
     STOOD_DOWN_FOR_S,
     Dispatch,
 )
-from domain.errors import MEANING, Code, FailureKind
-from domain.records import CANCELLED, DEADLINE
-from domain.routes import Route
-from domain.selection import Assignment, Deferral, DispatchPolicy, Selection, select
-from domain.spending import NOTHING, Paid
-from tests.domain.simulator import TOO_LATE
-from tests.domain.strategies import KINDS, NOW, failure
 
 A_M = Route(provider="a", model="m")
 A_N = Route(provider="a", model="n")
@@ -158,7 +161,7 @@ def test_stored_answer_is_no_sign_of_life(provider: bool) -> None:
     dispatch.succeeded(2, STORED)
     assert states(dispatch) == {"a" if provider else "a:m": "open"}
     assert dispatch.answered == set()
-    assert dispatch.records[2].source is Source.AI
+    assert dispatch.records[2].source is TextSource.AI
     assert dispatch.records[2].attempts == (AttemptNote(0, "ok", 7),)
     # The probe's place is free: the next page asks the vendor itself.
     selection = select(dispatch.snapshot(NOW + 60))
@@ -210,7 +213,7 @@ def test_read_page_is_recorded_and_forgives_its_errors() -> None:
     start(dispatch, 1, 1)
     dispatch.succeeded(1, READ)
     record = dispatch.records[1]
-    assert record.source is Source.AI
+    assert record.source is TextSource.AI
     assert record.read_by == 1
     assert record.error is None
     assert [note.outcome for note in record.attempts] == ["OUTPUT", "ok"]
@@ -220,7 +223,7 @@ def test_local_engine_is_told_apart() -> None:
     dispatch = books(A_M, LOCAL)
     start(dispatch, 1, 1)
     dispatch.succeeded(1, READ)
-    assert dispatch.records[1].source is Source.OCR
+    assert dispatch.records[1].source is TextSource.OCR
 
 
 def test_fallback_keeps_the_last_error() -> None:
@@ -230,7 +233,7 @@ def test_fallback_keeps_the_last_error() -> None:
     dispatch.apply(select(dispatch.snapshot(NOW)))
     assert 1 in dispatch.records
     record = dispatch.records[1]
-    assert record.source is Source.MUPDF_FALLBACK
+    assert record.source is TextSource.MUPDF_FALLBACK
     assert record.read_by is None
     assert record.error is not None
     assert record.error.code is Code.GW_4XX
@@ -259,7 +262,7 @@ def why_untried(*ends: tuple[int, FailureKind], routes: tuple[Route, ...]) -> tu
         dispatch.failed(page, failure(kind), NOW)
     dispatch.apply(select(dispatch.snapshot(NOW)))
     record = dispatch.records[len(ends) + 1]
-    assert record.source is Source.MUPDF_FALLBACK
+    assert record.source is TextSource.MUPDF_FALLBACK
     assert record.attempts == ()
     assert record.error is not None
     return record.error.code, record.error.error_type
@@ -287,19 +290,19 @@ def test_stop_leaves_nothing_and_tells_what_was_under_way() -> None:
     start(dispatch, 1, 0)
     start(dispatch, 2, 0)
     dispatch.succeeded(2, READ)
-    dispatch.stop(Source.MUPDF_TIMEOUT_FALLBACK, DEADLINE, TOO_LATE)
+    dispatch.stop(TextSource.MUPDF_TIMEOUT_FALLBACK, DEADLINE, TOO_LATE)
     assert dispatch.finished
     assert [dispatch.records[n].source for n in (1, 2, 3)] == [
-        Source.MUPDF_TIMEOUT_FALLBACK,
-        Source.AI,
-        Source.MUPDF_TIMEOUT_FALLBACK,
+        TextSource.MUPDF_TIMEOUT_FALLBACK,
+        TextSource.AI,
+        TextSource.MUPDF_TIMEOUT_FALLBACK,
     ]
     assert [note.outcome for note in dispatch.records[1].attempts] == [DEADLINE]
     assert dispatch.records[3].attempts == ()
     assert dispatch.records[1].error == dispatch.records[3].error == TOO_LATE
     assert dispatch.records[2].error is None
     before = dict(dispatch.records)
-    dispatch.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    dispatch.stop(TextSource.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
     assert dispatch.records == before
 
 
@@ -330,14 +333,14 @@ def test_page_read_again_waits_as_if_new_and_open_breakers_may_be_probed() -> No
 @pytest.mark.parametrize(
     ("source", "take"),
     [
-        (Source.AI, 3),
-        (Source.OCR, 3),
-        (Source.MUPDF, 2),
-        (Source.MUPDF_FALLBACK, 2),
-        (Source.MUPDF_TIMEOUT_FALLBACK, 2),
+        (TextSource.AI, 3),
+        (TextSource.OCR, 3),
+        (TextSource.MUPDF, 2),
+        (TextSource.MUPDF_FALLBACK, 2),
+        (TextSource.MUPDF_TIMEOUT_FALLBACK, 2),
     ],
 )
-def test_page_that_a_model_had_read_gets_a_take_of_its_own(source: Source, take: int) -> None:
+def test_page_that_a_model_had_read_gets_a_take_of_its_own(source: TextSource, take: int) -> None:
     dispatch = books(A_M, pages=1)
     dispatch.waiting.clear()
     before = PageRecord(page=1, source=source, attempts=(AttemptNote(0, "ok", 5),), take=2)
@@ -370,9 +373,9 @@ def test_good_page_that_cannot_be_read_again_stays_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("under_way", [True, False])
-@pytest.mark.parametrize("source", [Source.MUPDF_FALLBACK, Source.MUPDF_TIMEOUT_FALLBACK])
+@pytest.mark.parametrize("source", [TextSource.MUPDF_FALLBACK, TextSource.MUPDF_TIMEOUT_FALLBACK])
 def test_good_page_that_there_is_no_time_for_stays_as_it_was(
-    source: Source, under_way: bool
+    source: TextSource, under_way: bool
 ) -> None:
     dispatch = books(A_M, pages=2)
     before = read_twice(dispatch)
@@ -401,7 +404,7 @@ def test_page_moves_from_route_to_route_within_one_reading() -> None:
     start(dispatch, 1, 0)
     dispatch.failed(1, failure(FailureKind.SERVER), NOW)
     assert dispatch.pages[1].moved is None, "tried again where it was"
-    dispatch.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    dispatch.stop(TextSource.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
     dispatch.read_again(dispatch.records[1], Classification.SCANNED, NOW)
     start(dispatch, 1, 1)
     dispatch.failed(1, failure(FailureKind.SERVER), NOW)
@@ -425,7 +428,7 @@ def test_good_page_survives_a_next_run() -> None:
         carried=carried,
     )
     assert going_on.pages == dispatch.pages
-    going_on.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    going_on.stop(TextSource.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
     assert going_on.records == {1: before}
 
 
@@ -605,7 +608,7 @@ def test_attempts_in_vain_stand_on_the_page_whoever_reads_it_at_last() -> None:
         dispatch.failed(page, REFUSED, NOW)
     start(dispatch, 1, 2)
     dispatch.succeeded(1, BOUGHT)
-    dispatch.stop(Source.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
+    dispatch.stop(TextSource.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
     assert [record.wasted for record in dispatch.records.values()] == [Paid(400, 81, 990)] * 2
     assert not dispatch.records[1].reused
 

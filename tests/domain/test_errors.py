@@ -4,19 +4,17 @@ import pickle
 
 import pytest
 
-from domain import errors
-from domain.errors import (
+from quire.contracts.codes import Code, ErrorInfo, FailureKind
+from quire.contracts.money import NOTHING, Paid
+from quire.domain import errors
+from quire.domain.errors import (
     MEANING,
     AttemptFailed,
-    Code,
     DocumentRefused,
-    ErrorInfo,
-    FailureKind,
     JobError,
     QuireError,
     SettingsError,
 )
-from domain.spending import NOTHING, Paid
 
 PUBLIC = {
     "NOT_PDF",

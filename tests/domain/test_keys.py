@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from domain.contracts import Brief, ImageOptions, ReadingOptions
-from domain.keys import (
+from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.stored import Brief
+from quire.domain.document.keys import (
     SURVEY_CHUNK,
     answer_key,
     brief_id,

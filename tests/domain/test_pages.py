@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.merge import merge_pages
-from domain.pages import choose_pages, format_pages, parse_pages
+from quire.contracts.page_ranges import parse_pages
+from quire.domain.document.merge import merge_pages
+from quire.domain.page_ranges import choose_pages, format_pages
 from tests.domain.strategies import quick
 
 

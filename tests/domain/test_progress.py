@@ -6,26 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain import showing
-from domain.breaker import BreakerPolicy
-from domain.carrying import Carried
-from domain.contracts import (
-    AttemptNote,
-    AttemptReceipt,
-    Classification,
-    DocumentStatus,
-    PageRange,
-    PageRecord,
-    ReadingOptions,
-    Source,
-    SourceReceipt,
-)
-from domain.errors import Code, ErrorInfo, FailureKind
-from domain.plan import DocumentPlan
-from domain.progress import DocumentProgress
-from domain.records import OK
-from domain.routes import Chain, Route
-from domain.selection import DispatchPolicy, select
+from quire.contracts.carried import Carried
+from quire.contracts.codes import Code, ErrorInfo, FailureKind
+from quire.contracts.page import AttemptNote, Classification, PageRecord, TextSource
+from quire.contracts.plan import DocumentPlan
+from quire.contracts.reading import ReadingOptions
+from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
+from quire.contracts.status import DocumentStatus, PageRange
+from quire.contracts.steps import AttemptReceipt, DocumentReceipt
+from quire.domain.document.attempts import OK
+from quire.domain.routing.selection import select
 from tests.domain.simulator import CROWDED, STOOD_DOWN, STORED, Outcome, Simulation
 from tests.domain.strategies import (
     KINDS,
@@ -37,6 +27,8 @@ from tests.domain.strategies import (
     quarters,
     quick,
 )
+from workflows.document import queries
+from workflows.document.state import DocumentProgress
 
 REFUSED = ErrorInfo(
     code=Code.NOT_PDF,
@@ -68,7 +60,7 @@ def begun(classes: str, *routes: Route, pages: str | None = None) -> DocumentPro
 def carried(classes: str, how: DocumentPlan) -> Carried:
     return Carried(
         plan=how,
-        source=SourceReceipt(sha256="0" * 64, bytes=9, page_count=len(classes)),
+        source=DocumentReceipt(sha256="0" * 64, bytes=9, page_count=len(classes)),
         brief="brief",
         classes=classes,
         started=NOW,
@@ -117,9 +109,9 @@ def test_contract_at_every_moment(classes: str, script: list[Outcome]) -> None:
             progress.require_dispatch().flights
         )
         done.append(counted)
-        states = [page.state for page in showing.pages(progress, PageRange())]
+        states = [page.state for page in queries.pages(progress, PageRange())]
         assert states.count("done") == counted
-        assert len(showing.breakers(progress)) == 4
+        assert len(queries.breakers(progress)) == 4
 
     simulation = Simulation(
         progress.require_dispatch(), {0: script, 1: script[::-1]}, NOW, watch=watch
@@ -141,8 +133,8 @@ def test_life_of_a_status() -> None:
     check(progress.status())
     progress.planned(plan(), NOW + 60)
     assert progress.status().status == "running"
-    assert showing.breakers(progress) == []
-    assert showing.pages(progress, PageRange()) == []
+    assert queries.breakers(progress) == []
+    assert queries.pages(progress, PageRange()) == []
     progress.failed(REFUSED, NOW + 1)
     status = progress.status()
     check(status)
@@ -154,8 +146,8 @@ def test_pages_that_need_no_model_are_settled_by_the_survey() -> None:
     assert progress.vision_pages == 2
     assert progress.require_dispatch().waiting == [2, 3]
     assert {n: r.source for n, r in progress.settled.items()} == {
-        1: Source.MUPDF,
-        4: Source.MUPDF,
+        1: TextSource.MUPDF,
+        4: TextSource.MUPDF,
     }
 
 
@@ -175,7 +167,7 @@ def test_only_chosen_pages_exist() -> None:
     progress = begun("TSSST", Route(provider="a", model="m"), pages="2,5")
     assert progress.status().total_items == 2
     assert sorted(progress.classes) == [2, 5]
-    assert [page.page for page in showing.pages(progress, PageRange(first=3))] == [5]
+    assert [page.page for page in queries.pages(progress, PageRange(first=3))] == [5]
 
 
 def test_deadline_before_the_survey_leaves_no_page_out() -> None:
@@ -189,7 +181,7 @@ def test_deadline_before_the_survey_leaves_no_page_out() -> None:
     assert status.failed_items == 3
     assert status.progress_detail.timeout_occurred
     assert progress.vision_pages == 3
-    assert {r.source for r in progress.records()} == {Source.MUPDF_TIMEOUT_FALLBACK}
+    assert {r.source for r in progress.records()} == {TextSource.MUPDF_TIMEOUT_FALLBACK}
 
 
 def test_deadline_after_the_last_page_is_no_timeout() -> None:
@@ -211,7 +203,7 @@ def test_unsurveyed_pages_have_a_class_to_show() -> None:
     progress = DocumentProgress("job", "me", NOW)
     progress.planned(plan(), NOW + 60)
     progress.choose_pages(None, 1)
-    (page,) = showing.pages(progress, PageRange())
+    (page,) = queries.pages(progress, PageRange())
     assert (page.state, page.classification) == ("waiting", Classification.SCANNED)
 
 
@@ -328,16 +320,16 @@ def test_text_page_to_be_read_again_survives_a_next_run(text_only: bool) -> None
     finished, _ = next_run(going_on, start, text_only=text_only)
     assert finished.records() == going_on.records()
     sources = {record.page: record.source for record in finished.records()}
-    third = Source.MUPDF if text_only else Source.AI
-    assert sources == {1: Source.AI, 2: Source.MUPDF, 3: third, 4: Source.AI}
+    third = TextSource.MUPDF if text_only else TextSource.AI
+    assert sources == {1: TextSource.AI, 2: TextSource.MUPDF, 3: third, 4: TextSource.AI}
     assert finished.vision_pages == vision
 
 
 @pytest.mark.parametrize(
     ("before", "take"),
     [
-        (PageRecord(page=1, source=Source.MUPDF), 0),
-        (PageRecord(page=1, source=Source.MUPDF_FALLBACK), 0),
+        (PageRecord(page=1, source=TextSource.MUPDF), 0),
+        (PageRecord(page=1, source=TextSource.MUPDF_FALLBACK), 0),
         (PageRecord(page=1, attempts=(AttemptNote(1, OK),), take=2, answer="answers/x.json"), 3),
     ],
     ids=["text", "degraded", "read"],
@@ -364,11 +356,11 @@ def test_finished_job_reads_a_named_page_again_even_one_of_text(
     assert going_on.require_dispatch().pages == progress.require_dispatch().pages
     read_all(going_on)
     record = going_on.records()[0]
-    assert (record.source, record.take) == (Source.AI, take)
+    assert (record.source, record.take) == (TextSource.AI, take)
     assert record.attempts == (*before.attempts, AttemptNote(0, OK, 1))
     assert record.answer is None, "the answer is a new one"
     assert going_on.changed_pages() == (1,)
-    (page, _) = showing.pages(going_on, PageRange())
+    (page, _) = queries.pages(going_on, PageRange())
     assert page.route == "a:m"
 
 
@@ -391,7 +383,7 @@ def test_text_page_that_an_earlier_run_had_read_stays_read() -> None:
     start = carried("TS", plan(A_M)).model_copy(
         update={
             "records": (read,),
-            "again": (PageRecord(page=2, source=Source.MUPDF_FALLBACK),),
+            "again": (PageRecord(page=2, source=TextSource.MUPDF_FALLBACK),),
             "past_routes": ("old:m",),
             "version": 3,
         }
@@ -454,9 +446,9 @@ def lives(draw: st.DrawFn) -> tuple[Carried, dict[int, list[Outcome]]]:
 def past_records(draw: st.DrawFn, number: int, text: bool, routes: int) -> PageRecord:
     """Text that is enough may have been read by a model all the same: somebody wanted it."""
     if text and draw(st.booleans()):
-        return PageRecord(page=number, source=Source.MUPDF)
+        return PageRecord(page=number, source=TextSource.MUPDF)
     if draw(st.booleans()):
-        return PageRecord(page=number, source=Source.MUPDF_FALLBACK)
+        return PageRecord(page=number, source=TextSource.MUPDF_FALLBACK)
     return PageRecord(
         page=number,
         attempts=(AttemptNote(routes, "SERVER"), AttemptNote(routes + 1, OK)),
@@ -505,10 +497,10 @@ def compare(before: DocumentProgress, after: DocumentProgress, now: float) -> No
     assert after.records() == before.records()
     assert two.waiting == one.waiting
     assert {n: two.pages[n] for n in two.waiting} == {n: one.pages[n] for n in one.waiting}
-    assert showing.breakers(after) == showing.breakers(before)
+    assert queries.breakers(after) == queries.breakers(before)
     assert two.health.breakers == one.health.breakers
     assert two.answered == one.answered
-    assert showing.pages(after, PageRange()) == showing.pages(before, PageRange())
+    assert queries.pages(after, PageRange()) == queries.pages(before, PageRange())
     assert after.vision == before.vision
     assert after.route_keys == before.route_keys
     assert after.warnings == before.warnings
@@ -539,7 +531,7 @@ def test_document_goes_on_in_its_next_run() -> None:
     assert again.records() == progress.records()
     assert again.vision_pages == progress.vision_pages
     assert again.require_dispatch().waiting == dispatch.waiting
-    assert showing.breakers(again) == showing.breakers(progress)
+    assert queries.breakers(again) == queries.breakers(progress)
     assert len(again.last_errors) == 1
     assert again.last_errors == progress.last_errors
     before, after = progress.status(), again.status()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.prompt import DEFAULT_SYSTEM_PROMPT, neighbour_context, user_prompt
+from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT, neighbour_context, user_prompt
 from tests.domain.strategies import quick
 
 PROMPT = " ".join(DEFAULT_SYSTEM_PROMPT.lower().split())

@@ -8,34 +8,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from domain.carrying import CarriedPage, DocumentRun
-from domain.contracts import (
-    JOB_ID,
-    LONGEST_DEADLINE_S,
-    SEARCH_ATTRIBUTES,
-    AttemptFailure,
+from quire.contracts.base import Lean
+from quire.contracts.carried import CarriedPage, DocumentRun
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.document import DocumentRequest
+from quire.contracts.money import NOTHING, Paid
+from quire.contracts.names import JOB_ID, LONGEST_DEADLINE_S, route_queue, workflow_id
+from quire.contracts.page import (
     AttemptNote,
-    AttemptReceipt,
-    AttemptRequest,
     Classification,
-    DocumentRequest,
-    FinalizeRequest,
-    Lean,
     PageError,
     PageRecord,
-    PageResult,
-    ResultMetadata,
-    Source,
-    StoredAnswer,
+    TextSource,
     Usage,
-    route_queue,
-    workflow_id,
 )
-from domain.errors import MEANING, Code, FailureKind
-from domain.records import DEADLINE, OK, tell_attempts
-from domain.selection import Assignment, Deferral, Selection
-from domain.spending import NOTHING, Paid, Spending
-from domain.summary import price_page, summarize
+from quire.contracts.results import PageResult, ResultMetadata
+from quire.contracts.routing import Assignment, Deferral, Selection
+from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest, FinalizeRequest
+from quire.contracts.stored import StoredAnswer
+from quire.domain.cost import Spending
+from quire.domain.document.attempts import DEADLINE, OK, tell_attempts
+from quire.domain.document.summary import price_page, summarize
+from quire.domain.errors import MEANING
+from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from tests.domain.strategies import KINDS, quick
 
 ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
@@ -60,30 +55,30 @@ def test_every_kind_can_be_told(kind: FailureKind) -> None:
     assert told.code is MEANING[kind].code
 
 
-@pytest.mark.parametrize("source", Source)
-def test_only_models_read_pages(source: Source) -> None:
+@pytest.mark.parametrize("source", TextSource)
+def test_only_models_read_pages(source: TextSource) -> None:
     record = PageRecord(page=1, source=source, attempts=(AttemptNote(2, OK),))
-    assert record.read_by == (2 if source in (Source.AI, Source.OCR) else None)
+    assert record.read_by == (2 if source in (TextSource.AI, TextSource.OCR) else None)
     assert source.degraded == ("fallback" in source.value)
 
 
 # --- the summary ---------------------------------------------------------------------------
 
 
-def result(page: int, source: Source, cost: float | None = 0.0) -> PageResult:
+def result(page: int, source: TextSource, cost: float | None = 0.0) -> PageResult:
     return PageResult(
         page=page,
         classification=Classification.SCANNED,
         reason="it is a scan",
         source=source,
-        usage=Usage(input_tokens=10, output_tokens=3) if source is Source.AI else Usage(),
+        usage=Usage(input_tokens=10, output_tokens=3) if source is TextSource.AI else Usage(),
         cost_usd=cost,
         error=ERROR if source.degraded else None,
     )
 
 
 def counts(pages: Sequence[PageResult], *, timeout: bool = False) -> ResultMetadata:
-    vision = sum(1 for page in pages if page.source is not Source.MUPDF)
+    vision = sum(1 for page in pages if page.source is not TextSource.MUPDF)
     request = FinalizeRequest(
         job_id="job",
         source="a.pdf",
@@ -106,24 +101,26 @@ def counts(pages: Sequence[PageResult], *, timeout: bool = False) -> ResultMetad
 
 
 @quick
-@given(st.lists(st.sampled_from(Source), max_size=30))
-def test_counts_add_up(sources: list[Source]) -> None:
+@given(st.lists(st.sampled_from(TextSource), max_size=30))
+def test_counts_add_up(sources: list[TextSource]) -> None:
     pages = [result(number, source) for number, source in enumerate(sources, start=1)]
-    meta = counts(pages, timeout=Source.MUPDF_TIMEOUT_FALLBACK in sources)
+    meta = counts(pages, timeout=TextSource.MUPDF_TIMEOUT_FALLBACK in sources)
     assert meta.total_pages == len(sources) == meta.pages_done + meta.pages_failed
     assert meta.total_pages == meta.ai_pages + meta.text_only_pages
     assert meta.ai_pages == (meta.ai_pages_succeeded + meta.ocr_pages + meta.mupdf_fallback_count)
     assert meta.missing_pages <= meta.mupdf_fallback_count == meta.pages_failed
-    assert meta.text_only_pages == sources.count(Source.MUPDF)
-    assert meta.input_tokens == 10 * sources.count(Source.AI)
+    assert meta.text_only_pages == sources.count(TextSource.MUPDF)
+    assert meta.input_tokens == 10 * sources.count(TextSource.AI)
 
 
 def test_cost_is_a_sum_or_unknown() -> None:
-    assert counts([result(1, Source.AI, 0.5), result(2, Source.AI, 0.25)]).cost_usd == 0.75
-    assert counts([result(1, Source.AI, 0.5), result(2, Source.AI, None)]).cost_usd is None
-    assert counts([result(1, Source.MUPDF), result(2, Source.OCR)]).cost_usd == 0.0
-    fell_back = result(2, Source.MUPDF_FALLBACK, 0.25)
-    assert counts([result(1, Source.AI, 0.5), fell_back]).cost_usd == 0.75, "paid in vain, but paid"
+    assert counts([result(1, TextSource.AI, 0.5), result(2, TextSource.AI, 0.25)]).cost_usd == 0.75
+    assert counts([result(1, TextSource.AI, 0.5), result(2, TextSource.AI, None)]).cost_usd is None
+    assert counts([result(1, TextSource.MUPDF), result(2, TextSource.OCR)]).cost_usd == 0.0
+    fell_back = result(2, TextSource.MUPDF_FALLBACK, 0.25)
+    assert counts([result(1, TextSource.AI, 0.5), fell_back]).cost_usd == 0.75, (
+        "paid in vain, but paid"
+    )
 
 
 ANSWER = StoredAnswer(
@@ -193,7 +190,7 @@ notes = st.builds(
 records = st.builds(
     PageRecord,
     page=st.integers(1, 5000),
-    source=st.sampled_from(Source),
+    source=st.sampled_from(TextSource),
     attempts=st.lists(notes, max_size=4).map(tuple),
     error=st.none() | st.just(ERROR),
     take=st.integers(0, 3),

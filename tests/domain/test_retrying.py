@@ -4,21 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.contracts import (
+from quire.contracts.codes import Code
+from quire.contracts.money import NOTHING
+from quire.contracts.page import (
     Attempt,
     AttemptNote,
     Classification,
-    DocumentReport,
     PageError,
     PageRecord,
-    PageResult,
-    ResultMetadata,
-    Source,
-    SourceReceipt,
+    TextSource,
 )
-from domain.errors import Code, JobError
-from domain.records import OK, tell_attempts
-from domain.retrying import (
+from quire.contracts.results import DocumentReport, PageResult, ResultMetadata
+from quire.contracts.steps import DocumentReceipt
+from quire.domain.document.attempts import OK, tell_attempts
+from quire.domain.document.retry import (
     forbidden,
     nothing_to_retry,
     pages_to_retry,
@@ -26,15 +25,15 @@ from domain.retrying import (
     take_over,
     too_late_to_retry,
 )
-from domain.spending import NOTHING
+from quire.domain.errors import JobError
 from tests.domain.strategies import quick
 
 ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
-RECEIPT = SourceReceipt(sha256="0" * 64, bytes=9, page_count=5)
+RECEIPT = DocumentReceipt(sha256="0" * 64, bytes=9, page_count=5)
 
 
-def page(number: int, source: Source, *attempts: Attempt, take: int = 0) -> PageResult:
-    read = source in (Source.AI, Source.OCR)
+def page(number: int, source: TextSource, *attempts: Attempt, take: int = 0) -> PageResult:
+    read = source in (TextSource.AI, TextSource.OCR)
     return PageResult(
         page=number,
         classification=Classification.SCANNED,
@@ -77,10 +76,10 @@ def report(*pages: PageResult, version: int = 1) -> DocumentReport:
 READ = Attempt(route="b:m", outcome=OK, milliseconds=7)
 FAILED = Attempt(route="a:m", outcome="SERVER", code=Code.GW_5XX, milliseconds=5)
 WHOLE = report(
-    page(1, Source.MUPDF),
-    page(2, Source.AI, FAILED, READ, take=2),
-    page(3, Source.MUPDF_FALLBACK, FAILED),
-    page(5, Source.MUPDF_TIMEOUT_FALLBACK),
+    page(1, TextSource.MUPDF),
+    page(2, TextSource.AI, FAILED, READ, take=2),
+    page(3, TextSource.MUPDF_FALLBACK, FAILED),
+    page(5, TextSource.MUPDF_TIMEOUT_FALLBACK),
     version=4,
 )
 
@@ -106,17 +105,17 @@ def test_named_pages_that_exist_or_all_degraded(spec: str | None, pages: tuple[i
 def test_nothing_is_there_to_retry() -> None:
     assert pages_to_retry(None, {}) == ()
     assert pages_to_retry("1-", {}) == ()
-    assert pages_to_retry(None, {1: Source.AI, 2: Source.OCR, 3: Source.MUPDF}) == ()
+    assert pages_to_retry(None, {1: TextSource.AI, 2: TextSource.OCR, 3: TextSource.MUPDF}) == ()
 
 
 def test_spec_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="not a page"):
-        pages_to_retry("one", {1: Source.AI})
+        pages_to_retry("one", {1: TextSource.AI})
 
 
 @quick
-@given(st.dictionaries(st.integers(1, 30), st.sampled_from(Source), max_size=20))
-def test_pages_come_in_order_and_exist(sources: dict[int, Source]) -> None:
+@given(st.dictionaries(st.integers(1, 30), st.sampled_from(TextSource), max_size=20))
+def test_pages_come_in_order_and_exist(sources: dict[int, TextSource]) -> None:
     assert pages_to_retry("1-", sources) == tuple(sorted(sources))
     degraded = pages_to_retry(None, sources)
     assert degraded == tuple(sorted(n for n in sources if "fallback" in sources[n].value))
@@ -152,7 +151,7 @@ def test_new_run_pays_for_nothing_that_was_bought_before() -> None:
 
 
 def test_retry_of_nothing_is_an_error_that_says_so() -> None:
-    for whole, spec in ((WHOLE, "4"), (report(page(1, Source.AI, READ)), None)):
+    for whole, spec in ((WHOLE, "4"), (report(page(1, TextSource.AI, READ)), None)):
         with pytest.raises(JobError) as caught:
             take_over(whole, spec, RECEIPT)
         assert caught.value.info == nothing_to_retry("job").info
@@ -160,7 +159,7 @@ def test_retry_of_nothing_is_an_error_that_says_so() -> None:
 
 
 def test_result_of_an_older_quire_has_no_takes() -> None:
-    told = page(1, Source.AI, READ).model_dump(mode="json")
+    told = page(1, TextSource.AI, READ).model_dump(mode="json")
     del told["take"]
     assert PageResult.model_validate(told).take == 0
 

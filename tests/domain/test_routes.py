@@ -4,10 +4,15 @@ from typing import Any
 
 import pytest
 
-from domain.contracts import LOCAL_PROVIDER, Classification, DocumentRequest
-from domain.errors import Code, DocumentRefused
-from domain.plan import PlanDefaults, chain_request, make_plan
-from domain.routes import LOCAL_MODEL, ChainRequest, ProviderPlan, Route, build_chain
+from quire.contracts.codes import Code
+from quire.contracts.document import DocumentRequest
+from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
+from quire.contracts.page import Classification
+from quire.contracts.plan import PlanDefaults
+from quire.contracts.routing import ChainRequest, ProviderPlan, Route
+from quire.domain.document.plan import chain_request, make_plan
+from quire.domain.errors import DocumentRefused
+from quire.domain.routing.routes import build_chain
 
 OPENAI = ProviderPlan(models={"primary": "big", "secondary": "mid", "fast": "tiny"}, timeout_s=40)
 ANTHROPIC = ProviderPlan(models={"primary": "sonnet", "secondary": "opus", "fast": "haiku"})

@@ -6,18 +6,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from domain.breaker import Breaker, BreakerState
-from domain.contracts import LOCAL_PROVIDER, Classification
-from domain.routes import Route
-from domain.selection import (
+from quire.contracts.names import LOCAL_PROVIDER
+from quire.contracts.page import Classification
+from quire.contracts.routing import (
     Assignment,
+    Breaker,
+    BreakerState,
     DispatchPolicy,
     PageView,
+    Route,
     RouteView,
     Selection,
     Snapshot,
-    select,
 )
+from quire.domain.routing.selection import select
 from tests.domain.laws import fraction, judge
 from tests.domain.strategies import NOW, snapshots, thorough
 

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.breaker import BreakerPolicy
-from domain.contracts import LOCAL_PROVIDER, Classification, Source
-from domain.dispatch import Dispatch
-from domain.errors import MEANING, Code, FailureKind
-from domain.records import DEADLINE, OK
-from domain.routes import Route
-from domain.selection import DispatchPolicy
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.names import LOCAL_PROVIDER
+from quire.contracts.page import Classification, TextSource
+from quire.contracts.routing import BreakerPolicy, DispatchPolicy, Route
+from quire.domain.document.attempts import DEADLINE, OK
+from quire.domain.errors import MEANING
 from tests.domain.simulator import CROWDED, STOOD_DOWN, STORED, Outcome, Simulation
 from tests.domain.strategies import (
     KINDS,
@@ -27,6 +26,7 @@ from tests.domain.strategies import (
     quick,
     thorough,
 )
+from workflows.document.dispatch import Dispatch
 
 WHATS = [OK, OK, OK, STORED, CROWDED, STOOD_DOWN, *(kind.value for kind in KINDS)]
 TRIPPING = [kind for kind in KINDS if MEANING[kind].trips and kind is not FailureKind.TIMEOUT]
@@ -78,19 +78,19 @@ def document(
     return Simulation(books, script, NOW, watch=watch).run()
 
 
-def sources(simulation: Simulation) -> dict[Source, int]:
+def sources(simulation: Simulation) -> dict[TextSource, int]:
     return dict(Counter(record.source for record in simulation.books.records.values()))
 
 
 @thorough
 @given(documents(), st.sampled_from([1, 2, 5, 64]))
 def test_every_document_ends_with_one_record_a_page(simulation: Simulation, in_view: int) -> None:
-    with mock.patch("domain.dispatch.PAGES_IN_VIEW", in_view):
+    with mock.patch("workflows.document.dispatch.PAGES_IN_VIEW", in_view):
         books = simulation.run().books
     assert books.finished
     assert sorted(books.records) == sorted(books.pages)
     assert simulation.now <= books.deadline
-    late = [r for r in books.records.values() if r.source is Source.MUPDF_TIMEOUT_FALLBACK]
+    late = [r for r in books.records.values() if r.source is TextSource.MUPDF_TIMEOUT_FALLBACK]
     assert bool(late) == simulation.timed_out
     begun = sum(len(selection.assign) for selection in simulation.selections)
     assert begun == sum(simulation.begun.values()) >= sum(simulation.calls.values())
@@ -99,7 +99,7 @@ def test_every_document_ends_with_one_record_a_page(simulation: Simulation, in_v
         assert (record.error is not None) == record.source.degraded
         if record.read_by is not None:
             local = books.routes[record.read_by].provider == LOCAL_PROVIDER
-            assert record.source is (Source.OCR if local else Source.AI)
+            assert record.source is (TextSource.OCR if local else TextSource.AI)
             assert outcomes[-1] == OK
         assert OK not in outcomes[:-1]
         assert DEADLINE not in outcomes[:-1]
@@ -133,7 +133,7 @@ def test_sick_model_gets_no_call_after_its_first_failure(
         policy=DispatchPolicy(mode=mode, when_busy=when_busy),  # type: ignore[arg-type]
     )
     assert simulation.begun[0] == simulation.begun_by_first_failure[0]
-    assert sources(simulation) == {Source.AI: 30}
+    assert sources(simulation) == {TextSource.AI: 30}
 
 
 @pytest.mark.parametrize("mode", ["fail_fast", "hold"])
@@ -142,7 +142,7 @@ def test_well_vendor_reads_every_page_in_the_ideal_time(mode: str) -> None:
     policy = DispatchPolicy(mode=mode)  # type: ignore[arg-type]
     simulation = document(routes, 40, {0: [Outcome(OK, 2.0)]}, policy=policy)
     assert simulation.now - NOW == 40 / 4 * 2.0
-    assert sources(simulation) == {Source.AI: 40}
+    assert sources(simulation) == {TextSource.AI: 40}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -150,7 +150,7 @@ def test_vendors_that_always_fail_cost_no_waiting(kind: FailureKind) -> None:
     routes = [Route(provider=name, model="m") for name in "ab"]
     bad = [Outcome(kind.value, 0.5)]
     simulation = document(routes, 40, {0: bad, 1: bad})
-    assert sources(simulation) == {Source.MUPDF_FALLBACK: 40}
+    assert sources(simulation) == {TextSource.MUPDF_FALLBACK: 40}
     if MEANING[kind].trips:
         assert simulation.now - NOW <= 2.0
         assert sum(simulation.calls.values()) <= 4
@@ -168,7 +168,7 @@ def test_more_pages_than_one_look_sees_cost_no_waiting_either(kind: FailureKind,
         breaker=BreakerPolicy(base_backoff_s=500, max_backoff_s=500),
         policy=DispatchPolicy(mode=mode),  # type: ignore[arg-type]
     )
-    assert sources(simulation) == {Source.MUPDF_FALLBACK: 200}
+    assert sources(simulation) == {TextSource.MUPDF_FALLBACK: 200}
     assert simulation.now - NOW <= 2.0
     assert sum(simulation.calls.values()) <= 4
     assert len(simulation.selections) <= 10
@@ -177,7 +177,7 @@ def test_more_pages_than_one_look_sees_cost_no_waiting_either(kind: FailureKind,
 @pytest.mark.parametrize("pages", [64, 65, 100, 1000])
 def test_without_routes_every_page_falls_back_at_once(pages: int) -> None:
     simulation = document([], pages, {})
-    assert sources(simulation) == {Source.MUPDF_FALLBACK: pages}
+    assert sources(simulation) == {TextSource.MUPDF_FALLBACK: pages}
     assert simulation.now == NOW
     assert not simulation.timed_out
     assert len(simulation.selections) == -(-pages // 64)
@@ -200,7 +200,7 @@ def test_deferred_pages_do_not_hide_those_behind_them() -> None:
         policy=DispatchPolicy(mode="hold", base_delay_s=60.0, jitter_max_s=0.0),
         watch=watch,
     )
-    assert sources(simulation) == {Source.AI: 150}
+    assert sources(simulation) == {TextSource.AI: 150}
     assert sum(1 for moment in ended_at.values() if moment < 30) == 70
     assert max(ended_at.values()) < 90
 
@@ -241,7 +241,7 @@ def test_rounds_without_a_pause_come_to_an_end() -> None:
         seconds=600.0,
         policy=DispatchPolicy(mode="hold", base_delay_s=0.0, jitter_max_s=0.0),
     )
-    assert sources(simulation) == {Source.MUPDF_FALLBACK: 100}
+    assert sources(simulation) == {TextSource.MUPDF_FALLBACK: 100}
     assert simulation.calls[0] == 300
 
 
@@ -263,7 +263,10 @@ def test_vendors_that_hang_cost_no_more_than_the_deadline() -> None:
     hang = [Outcome(OK, 1e9)]
     simulation = document(routes, 10, {0: hang, 1: hang}, seconds=20.0)
     assert simulation.now - NOW <= 20.0
-    assert set(sources(simulation)) <= {Source.MUPDF_FALLBACK, Source.MUPDF_TIMEOUT_FALLBACK}
+    assert set(sources(simulation)) <= {
+        TextSource.MUPDF_FALLBACK,
+        TextSource.MUPDF_TIMEOUT_FALLBACK,
+    }
 
 
 def test_hold_gets_through_a_short_illness() -> None:
@@ -271,9 +274,9 @@ def test_hold_gets_through_a_short_illness() -> None:
     ill = [Outcome("SERVER", 0.5)] * 2
     script = {0: [*ill, *[Outcome(OK, 0.5)] * 100]}
     simulation = document(routes, 20, script, policy=DispatchPolicy(mode="hold"))
-    assert sources(simulation) == {Source.AI: 20}
+    assert sources(simulation) == {TextSource.AI: 20}
     given_up = document(routes, 20, script)
-    assert sources(given_up) == {Source.MUPDF_FALLBACK: 20}
+    assert sources(given_up) == {TextSource.MUPDF_FALLBACK: 20}
 
 
 def test_last_resort_reads_what_vendors_cannot() -> None:
@@ -281,12 +284,12 @@ def test_last_resort_reads_what_vendors_cannot() -> None:
     routes = [Route(provider="a", model="m"), local]
     script = {0: [Outcome("AUTH", 0.25)], 1: [Outcome(OK, 0.25)]}
     simulation = document(routes, 10, script)
-    assert sources(simulation) == {Source.OCR: 10}
+    assert sources(simulation) == {TextSource.OCR: 10}
     assert simulation.calls[0] <= 2
 
 
 def test_crowded_route_is_asked_less_and_less_often() -> None:
     routes = [Route(provider="a", model="m", limit=1)]
     simulation = document(routes, 3, {0: [Outcome(CROWDED, 0.25)]}, seconds=180.0)
-    assert sources(simulation) == {Source.MUPDF_TIMEOUT_FALLBACK: 3}
+    assert sources(simulation) == {TextSource.MUPDF_TIMEOUT_FALLBACK: 3}
     assert simulation.calls[0] <= 8

@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.contracts import AttemptReceipt, Classification, Source
-from domain.errors import Code, ErrorInfo
-from domain.keys import SURVEY_CHUNK
-from domain.plan import SURVEY_HEAD
-from domain.progress import DocumentProgress
-from domain.routes import Route
-from domain.selection import select
+from quire.contracts.codes import Code, ErrorInfo
+from quire.contracts.page import Classification, TextSource
+from quire.contracts.routing import Route
+from quire.contracts.steps import AttemptReceipt
+from quire.domain.document.keys import SURVEY_CHUNK
+from quire.domain.document.plan import SURVEY_HEAD
+from quire.domain.routing.selection import select
 from tests.domain.strategies import NOW, quick
 from tests.domain.test_progress import begun, carried, plan
+from workflows.document.state import DocumentProgress
 
 A_M = Route(provider="a", model="m")
 READ = AttemptReceipt(milliseconds=7, chars=3)
@@ -73,7 +74,7 @@ def test_text_only_stays_so_for_the_rest() -> None:
     progress = in_parts("SS", 1, text_only=True)
     progress.survey_on("S")
     assert progress.finished
-    assert {record.source for record in progress.records()} == {Source.MUPDF}
+    assert {record.source for record in progress.records()} == {TextSource.MUPDF}
 
 
 @pytest.mark.parametrize("cancelled", [True, False])
@@ -81,8 +82,8 @@ def test_stopped_before_the_rest_is_known(cancelled: bool) -> None:
     progress = in_parts("TSSSB", 2)
     progress.close(timed_out=not cancelled, cancelled=cancelled)
     sources = {record.page: record.source for record in progress.records()}
-    lost = Source.MUPDF_FALLBACK if cancelled else Source.MUPDF_TIMEOUT_FALLBACK
-    assert sources == {1: Source.MUPDF, 2: lost, 3: lost, 4: lost, 5: lost}
+    lost = TextSource.MUPDF_FALLBACK if cancelled else TextSource.MUPDF_TIMEOUT_FALLBACK
+    assert sources == {1: TextSource.MUPDF, 2: lost, 3: lost, 4: lost, 5: lost}
     assert all(record.error for record in progress.records() if record.page > 1)
     assert progress.timed_out == (not cancelled)
     assert progress.cancelled == cancelled
@@ -116,7 +117,7 @@ def test_survey_that_fails_ends_only_what_it_had_not_come_to() -> None:
     lost = {record.page: record for record in progress.records() if record.source.degraded}
     assert sorted(lost) == [4, 5]
     for record in lost.values():
-        assert record.source is Source.MUPDF_FALLBACK
+        assert record.source is TextSource.MUPDF_FALLBACK
         assert record.error is not None
         assert record.error.code is Code.EXPIRED
     assert progress.vision_pages == 5

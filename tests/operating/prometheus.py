@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.operating.worker import fetch, free_port
+from testing.worker import fetch, free_port
 
 Answer = dict[tuple[str, ...], float]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from domain import measures
-from tests.tool import ROOT
+from quire.telemetry import metrics
+from testing.tool import ROOT
 
 COMPOSE = ROOT / "docker-compose.temporal.yml"
 DEPLOY = ROOT / "deploy"
@@ -89,8 +89,8 @@ def _groupings(bare: str) -> Iterator[tuple[list[str], str]]:
 
 def known_labels() -> dict[str, set[str]]:
     """What the metrics endpoint can show of ours, and the labels it has there."""
-    found = {m.exposed: set(m.labels) for m in measures.ALL if m.kind != "time"}
-    for measure in measures.ALL:
+    found = {m.exposed: set(m.labels) for m in metrics.ALL if m.kind != "time"}
+    for measure in metrics.ALL:
         if measure.kind == "time":
             found[f"{measure.exposed}_bucket"] = {*measure.labels, "le"}
             found[f"{measure.exposed}_sum"] = set(measure.labels)

@@ -12,7 +12,7 @@ import termios
 import time
 from collections.abc import Callable
 
-from tests.tool import ROOT, Tool
+from testing.tool import ROOT, Tool
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

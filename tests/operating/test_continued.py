@@ -8,16 +8,16 @@ from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import SearchAttributeKey
 
-from client import connect
-from domain.contracts import workflow_id
-from domain.details import GAP
-from settings import Settings
-from tests import pdfs
-from tests.cluster import SOON_CONTINUED, Cluster
-from tests.operating.worker import fetch, free_port
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_answers_late, vendor_fails
-from tests.vendor.standin import StandIn
+from quire.contracts.names import workflow_id
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from testing import pdfs
+from testing.cluster import SOON_CONTINUED, Cluster
+from testing.tool import Tool
+from testing.vendor.behaviours import vendor_answers_late, vendor_fails
+from testing.vendor.standin import StandIn
+from testing.worker import fetch, free_port
+from workflows.document.details import GAP
 
 FAILING = "openai:gpt-6.1-sol"
 

@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from domain.contracts import Classification, ImageOptions, PageSurvey, ReadingOptions
-from domain.estimate import expect
-from providers.pricing import Tokens, cost_usd
-from tests import pdfs
-from tests.s3 import BUCKET, S3Server
-from tests.tool import Tool
-from tests.vendor.standin import StandIn
+from quire.contracts.page import Classification
+from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.stored import PageSurvey
+from quire.domain.document.estimate import expect
+from quire.providers.pricing import Tokens, cost_usd
+from testing import pdfs
+from testing.s3 import BUCKET, S3Server
+from testing.tool import Tool
+from testing.vendor.standin import StandIn
 
 
 def test_estimate_counts_the_calls_that_follow(

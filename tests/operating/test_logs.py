@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests import pdfs
-from tests.cluster import Cluster
-from tests.operating.worker import free_port, running_worker
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_echoes_secrets
-from tests.vendor.standin import StandIn
+from testing import pdfs
+from testing.cluster import Cluster
+from testing.tool import Tool
+from testing.vendor.behaviours import vendor_echoes_secrets
+from testing.vendor.standin import StandIn
+from testing.worker import free_port, running_worker
 
 SECRET = "sk-do-not-log-me"
 

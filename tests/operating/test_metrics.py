@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from domain import measures
-from domain.measures import Measure
-from tests import pdfs
-from tests.cluster import Cluster
-from tests.operating.prometheus import ask, prometheus, until
-from tests.operating.stack import expressions, metric_names, panels
-from tests.operating.worker import fetch, free_port, running_worker
-from tests.tool import Tool
-from tests.vendor.behaviours import (
+from quire.telemetry import metrics
+from quire.telemetry.metrics import Measure
+from testing import pdfs
+from testing.cluster import Cluster
+from testing.tool import Tool
+from testing.vendor.behaviours import (
     vendor_answers_late,
     vendor_fails,
     vendor_hangs,
     vendor_refuses,
 )
-from tests.vendor.standin import StandIn
+from testing.vendor.standin import StandIn
+from testing.worker import fetch, free_port, running_worker
+from tests.operating.prometheus import ask, prometheus, until
+from tests.operating.stack import expressions, metric_names, panels
 
 PRIMARY = "openai:gpt-6.1-sol"
 POLLS, POLLS_FAILED = "temporal_long_request_total", "temporal_long_request_failure_total"
@@ -125,7 +125,7 @@ def assert_well_formed(scraped: str) -> None:
     """Ours and the SDK's on one endpoint; ours are those of the catalogue."""
     types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", scraped, re.MULTILINE))
     ours = {name for name in types if name.startswith("quire_")}
-    known = {measure.exposed: measure for measure in measures.ALL}
+    known = {measure.exposed: measure for measure in metrics.ALL}
     assert ours == set(known)
     kinds = {"count": "counter", "time": "histogram", "level": "gauge"}
     assert all(types[name] == kinds[known[name].kind] for name in ours)
@@ -158,7 +158,7 @@ def test_worker_shows_every_series_before_its_first_document(tool: Tool) -> None
     address = f"127.0.0.1:{free_port()}"
     with running_worker(tool, METRICS_ADDRESS=address):
         scraped = fetch(f"http://{address}/metrics")
-    shown = {m.exposed: series_of(m.exposed, scraped) for m in measures.ALL if m.kind == "count"}
+    shown = {m.exposed: series_of(m.exposed, scraped) for m in metrics.ALL if m.kind == "count"}
     assert [name for name, found in shown.items() if not found] == []
     assert {value for found in shown.values() for _, value in found} == {0}
     assert sum(map(len, shown.values())) < 300, "a scrape stays small"
@@ -179,7 +179,7 @@ def test_attempt_that_is_crowded_out_is_counted_and_logged(
             assert client.run("process", document, "--detach").code == 0
         worker.wait_for("attempt_crowded_out")
         scraped = fetch(f"http://{address}/metrics")
-    assert counted(measures.CROWDED_OUT, scraped)[PRIMARY,] >= 1
+    assert counted(metrics.CROWDED_OUT, scraped)[PRIMARY,] >= 1
     lines = [json.loads(line) for line in worker.lines if "attempt_crowded_out" in line]
     assert {line["route"] for line in lines} == {PRIMARY}
     assert {line["page"] for line in lines} <= {2, 3}
@@ -198,8 +198,8 @@ def test_document_that_could_not_be_fetched_in_time_counts_as_late(
         client = worker.client(tmp_path / "client")
         assert client.run("process", url, "--deadline", "2s").code == 3
         scraped = fetch(f"http://{address}/metrics")
-    assert counted(measures.TIMEOUTS, scraped) == {("document",): 1}
-    assert counted(measures.DOCUMENTS, scraped) == {("failed", "GW_TIMEOUT", "retryable"): 1}
+    assert counted(metrics.TIMEOUTS, scraped) == {("document",): 1}
+    assert counted(metrics.DOCUMENTS, scraped) == {("failed", "GW_TIMEOUT", "retryable"): 1}
 
 
 def test_without_an_address_nothing_listens(lone_tool: Tool, one_page: Path) -> None:

@@ -19,15 +19,15 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster import Cluster
+from testing.cluster import Cluster
+from testing.s3 import KEYS, S3Server
+from testing.tool import ROOT, Tool
+from testing.vendor.behaviours import vendor_fails
+from testing.vendor.standin import StandIn
+from testing.worker import fetch, free_port
 from tests.operating.collector import Collector
 from tests.operating.prometheus import Answer, prometheus, until
 from tests.operating.stack import COMPOSE, DEPLOY, compose, run
-from tests.operating.worker import fetch, free_port
-from tests.s3 import KEYS, S3Server
-from tests.tool import ROOT, Tool
-from tests.vendor.behaviours import vendor_fails
-from tests.vendor.standin import StandIn
 
 BIN = Path(sys.executable).parent
 ROLES = ("workflows", "documents", "ai")

@@ -12,15 +12,16 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.client import WorkflowHistory
 from temporalio.converter import DataConverter
 
-from client import connect, data_converter
-from domain.contracts import workflow_id
-from embedded import EmbeddedServer
-from settings import Settings
+from quire.contracts.names import workflow_id
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from quire.temporal.converter import data_converter
+from quire.temporal.embedded import EmbeddedServer
+from testing.tool import Tool
+from testing.vendor.behaviours import vendor_echoes_secrets
+from testing.vendor.standin import StandIn
+from testing.worker import running_worker
 from tests.operating.collector import Collector
-from tests.operating.worker import running_worker
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_echoes_secrets
-from tests.vendor.standin import StandIn
 
 OPENAI_KEY, ANTHROPIC_KEY = "key-of-openai-do-not-tell", "key-of-anthropic-do-not-tell"
 SECRETS = (OPENAI_KEY, ANTHROPIC_KEY, "harbour", "vessel")

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from domain import measures
-from embedded import find_binary
-from settings import ProviderSettings, Settings
+from quire.settings import ProviderSettings, Settings
+from quire.telemetry import metrics
+from quire.temporal.embedded import find_binary
+from testing.tool import ROOT, Tool
+from testing.worker import free_port, running_worker
 from tests.operating.stack import (
     COMPOSE,
     DEPLOY,
@@ -27,9 +29,7 @@ from tests.operating.stack import (
     run,
     worded,
 )
-from tests.operating.worker import free_port, running_worker
 from tests.process.test_lasting import server_of
-from tests.tool import ROOT, Tool
 
 BIN = Path(sys.executable).parent
 
@@ -80,7 +80,7 @@ def test_dockerfile_passes_the_linter_and_copies_every_part() -> None:
     text = (ROOT / "Dockerfile").read_text()
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     copied = set(re.findall(r"^COPY (\w+) \1$", text, re.MULTILINE))
-    assert copied == set(tools["packages"])
+    assert copied == {name for name in tools["packages"]["find"]["include"] if "." not in name}
     allowed = (ROOT / ".dockerignore").read_text()
     assert all(f"!{package}/**" in allowed for package in copied)
     assert re.search(r"^USER [1-9]\d*$", text, re.MULTILINE), "not root"
@@ -153,9 +153,9 @@ def test_words_are_filled_in_from_labels_that_the_query_keeps() -> None:
 
 def test_every_metric_is_on_the_dashboard() -> None:
     shown = "\n".join(expressions())
-    absent = [measure for measure in measures.ALL if measure.exposed not in shown]
+    absent = [measure for measure in metrics.ALL if measure.exposed not in shown]
     # After a document that was terminated it tells what is no longer so.
-    assert absent == [measures.BREAKER_STATE]
+    assert absent == [metrics.BREAKER_STATE]
 
 
 def test_namespace_is_set_up_twice_without_harm(lone_tool: Tool) -> None:

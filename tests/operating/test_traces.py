@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from domain.contracts import workflow_id
-from embedded import find_binary
+from quire.contracts.names import workflow_id
+from quire.temporal.embedded import find_binary
+from testing.tool import ROOT, Tool
+from testing.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_hangs
+from testing.vendor.standin import StandIn
+from testing.worker import RunningWorker, running_worker
 from tests.operating.collector import Collector
-from tests.operating.worker import RunningWorker, running_worker
 from tests.process.test_lasting import server_of
-from tests.tool import ROOT, Tool
-from tests.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_hangs
-from tests.vendor.standin import StandIn
 
 WAY_UP = [
     "RunActivity:recognize_page",
@@ -108,7 +108,8 @@ def _route(attributes: dict[str, Any]) -> str:
 
 
 def test_without_an_endpoint_nothing_is_imported() -> None:
-    program = "import worker, starter, console.process, sys; print('opentelemetry' in sys.modules)"
+    modules = "quire.cli.worker, quire.cli.main, quire.cli.process, sys"
+    program = f"import {modules}; print('opentelemetry' in sys.modules)"
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )

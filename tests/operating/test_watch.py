@@ -8,27 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from client import connect
-from console.exits import UsageError
-from console.listing import Wanted, rows_of
-from console.rows import total_of, total_words
-from console.screen import screen
-from console.view import grid, seconds_left
-from domain.contracts import DocumentStatus, ProgressDetail
-from settings import Settings
-from tests import pdfs
-from tests.cluster import Cluster
-from tests.operating.terminal import lines_of, run_in_terminal
-from tests.operating.worker import RunningWorker, running_worker
-from tests.tool import Tool
-from tests.vendor.behaviours import (
+from quire.cli.exits import UsageError
+from quire.cli.listing import Wanted, rows_of
+from quire.cli.rows import total_of, total_words
+from quire.cli.screen import screen
+from quire.cli.view import grid, seconds_left
+from quire.contracts.status import DocumentStatus, ProgressDetail
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from testing import pdfs
+from testing.cluster import Cluster
+from testing.tool import Tool
+from testing.vendor.behaviours import (
     vendor_answers,
     vendor_answers_late,
     vendor_fails,
     vendor_hangs,
     vendor_rejects_page,
 )
-from tests.vendor.standin import StandIn
+from testing.vendor.standin import StandIn
+from testing.worker import RunningWorker, running_worker
+from tests.operating.terminal import lines_of, run_in_terminal
 
 BLUE, GREEN = "\x1b[34m", "\x1b[32m"
 

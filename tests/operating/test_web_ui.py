@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from domain.contracts import workflow_id
-from embedded import find_binary
-from tests import pdfs
-from tests.cluster import SOON_CONTINUED, Cluster
+from quire.contracts.names import workflow_id
+from quire.temporal.embedded import find_binary
+from testing import pdfs
+from testing.cluster import SOON_CONTINUED, Cluster
+from testing.tool import Tool
+from testing.vendor.behaviours import vendor_answers_late, vendor_fails
+from testing.vendor.standin import StandIn
+from testing.worker import running_worker
 from tests.operating.browser import chromium, is_there
-from tests.operating.worker import running_worker
 from tests.process.test_lasting import server_of
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_answers_late, vendor_fails
-from tests.vendor.standin import StandIn
 
 WIDTH, HEIGHT = 1600, 1290
 # What the details say of the request once it is planned, none of which the client knew in full.

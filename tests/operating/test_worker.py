@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from domain.contracts import SEARCH_ATTRIBUTES
-from embedded import find_binary
-from tests.operating.worker import fetch, free_port, running_worker
+from quire.temporal.embedded import find_binary
+from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
+from testing.tool import ROOT, Tool
+from testing.worker import fetch, free_port, running_worker
 from tests.process.test_lasting import server_of
-from tests.tool import ROOT, Tool
 
 
 def temporal(tool: Tool, *arguments: str) -> str:

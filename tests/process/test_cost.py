@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.tool import Ran, Tool
-from tests.vendor.behaviours import (
+from testing.tool import Ran, Tool
+from testing.vendor.behaviours import (
     vendor_answers,
     vendor_answers_empty,
     vendor_answers_late,
@@ -18,7 +18,7 @@ from tests.vendor.behaviours import (
     vendor_sends_error_body,
     vendor_truncates,
 )
-from tests.vendor.standin import StandIn
+from testing.vendor.standin import StandIn
 
 PRIMARY = "gpt-6.1-sol"
 

@@ -16,17 +16,18 @@ import pytest
 from temporalio.service import RPCError
 from temporalio.worker import Replayer
 
-from client import DATA_CONVERTER, connect
-from console.jobs import handle_of
-from domain.contracts import workflow_id
-from settings import Settings
-from tests import pdfs
-from tests.cluster import Cluster, children_of, kill
-from tests.tool import Ran, Tool
-from tests.vendor.behaviours import vendor_answers_late
-from tests.vendor.calls import Call
-from tests.vendor.standin import StandIn
-from workflows.document import DocumentWorkflow
+from quire.cli.jobs import handle_of
+from quire.contracts.names import workflow_id
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from quire.temporal.converter import DATA_CONVERTER
+from testing import pdfs
+from testing.cluster import Cluster, children_of, kill
+from testing.tool import Ran, Tool
+from testing.vendor.behaviours import vendor_answers_late
+from testing.vendor.calls import Call
+from testing.vendor.standin import StandIn
+from workflows.document.workflow import DocumentWorkflow
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tool import Ran, Tool
-from tests.vendor.behaviours import (
+from testing.tool import Ran, Tool
+from testing.vendor.behaviours import (
     Behaviour,
     vendor_answers_late,
     vendor_cuts_connection,
@@ -22,7 +22,7 @@ from tests.vendor.behaviours import (
     vendor_rejects_page,
     vendor_sends_html,
 )
-from tests.vendor.standin import StandIn
+from testing.vendor.standin import StandIn
 
 PRIMARY, SECONDARY, OTHER = "gpt-6.1-sol", "gpt-6.1-terra", "claude-sonnet-5-5"
 SLOTS = 2

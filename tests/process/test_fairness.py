@@ -4,11 +4,11 @@ from pathlib import Path
 
 import yaml
 
-from tests import pdfs
-from tests.cluster import Cluster
-from tests.tool import ROOT, Tool
-from tests.vendor.behaviours import vendor_answers_late
-from tests.vendor.standin import StandIn
+from testing import pdfs
+from testing.cluster import Cluster
+from testing.tool import ROOT, Tool
+from testing.vendor.behaviours import vendor_answers_late
+from testing.vendor.standin import StandIn
 
 MANY = 6
 

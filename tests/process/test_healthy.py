@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import pdfs
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_answers_late
-from tests.vendor.standin import StandIn
+from testing import pdfs
+from testing.tool import Tool
+from testing.vendor.behaviours import vendor_answers_late
+from testing.vendor.standin import StandIn
 
 PRIMARY = "gpt-6.1-sol"
 ROUTES = {PRIMARY, "gpt-6.1-terra", "claude-sonnet-5-5"}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PIL import Image
 
-from tests import pdfs
-from tests.tool import Tool
-from tests.vendor.standin import StandIn
+from testing import pdfs
+from testing.tool import Tool
+from testing.vendor.standin import StandIn
 
 
 def test_a_folder_is_one_document_and_a_bad_image_one_failed_page(

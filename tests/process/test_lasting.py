@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from client import connect
-from domain.contracts import workflow_id
-from embedded import EmbeddedServer, ServerInfo, find_binary
-from settings import Settings
-from tests import pdfs
-from tests.tool import ROOT, Tool
-from tests.vendor.behaviours import vendor_answers_late, vendor_hangs
-from tests.vendor.standin import StandIn
+from quire.contracts.names import workflow_id
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from quire.temporal.embedded import EmbeddedServer, ServerInfo, find_binary
+from testing import pdfs
+from testing.tool import ROOT, Tool
+from testing.vendor.behaviours import vendor_answers_late, vendor_hangs
+from testing.vendor.standin import StandIn
 
 
 def server_of(tool: Tool) -> ServerInfo:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from client import connect
-from domain.contracts import workflow_id
-from embedded import EmbeddedServer
-from settings import Settings
-from tests import pdfs
-from tests.tool import ROOT, Ran, Tool
+from quire.contracts.names import workflow_id
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from quire.temporal.embedded import EmbeddedServer
+from testing import pdfs
+from testing.tool import ROOT, Ran, Tool
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from console import exits
-from console.running import INTERRUPTED
-from tests import pdfs
-from tests.tool import Ran, Tool
-from tests.vendor.behaviours import vendor_hangs
-from tests.vendor.standin import StandIn
+from quire.cli import exits
+from quire.cli.running import INTERRUPTED
+from testing import pdfs
+from testing.tool import Ran, Tool
+from testing.vendor.behaviours import vendor_hangs
+from testing.vendor.standin import StandIn
 
 
 def refused(ran: Ran, exit_code: int, code: str, reason: str) -> None:

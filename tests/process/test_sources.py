@@ -7,11 +7,11 @@ import urllib.request
 from datetime import datetime
 from pathlib import Path
 
-from tests import pdfs
-from tests.s3 import BUCKET, S3Server
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_answers_late
-from tests.vendor.standin import StandIn
+from testing import pdfs
+from testing.s3 import BUCKET, S3Server
+from testing.tool import Tool
+from testing.vendor.behaviours import vendor_answers_late
+from testing.vendor.standin import StandIn
 
 
 def test_path_bucket_and_url_give_the_same_text(

@@ -11,42 +11,34 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from activities.failures import refused
-from activities.select import select_routes
-from client import connect
-from domain.breaker import BreakerPolicy
-from domain.carrying import DocumentRun
-from domain.contracts import (
-    DOCUMENTS_QUEUE,
-    WORKFLOW_QUEUE,
+from activities.document.select import select_routes
+from activities.support.failures import refused
+from quire.contracts.carried import DocumentRun
+from quire.contracts.codes import Code, ErrorInfo
+from quire.contracts.document import CancelRequest, DocumentRequest, RetryRequest, RetryResult
+from quire.contracts.names import DOCUMENTS_QUEUE, WORKFLOW_QUEUE, route_queue, workflow_id
+from quire.contracts.page import PageRecord, TextSource
+from quire.contracts.plan import DocumentPlan
+from quire.contracts.reading import ReadingOptions
+from quire.contracts.results import DocumentResult
+from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
+from quire.contracts.steps import (
     AttemptReceipt,
     AttemptRequest,
-    Brief,
-    CancelRequest,
-    DocumentRequest,
-    DocumentResult,
+    DocumentReceipt,
     FinalizeRequest,
-    PageRecord,
-    ReadingOptions,
-    RetryRequest,
-    RetryResult,
     ReuseReceipt,
     ReuseRequest,
-    Source,
-    SourceReceipt,
     SurveyReceipt,
     SurveyRequest,
-    route_queue,
-    workflow_id,
 )
-from domain.errors import Code, ErrorInfo
-from domain.plan import SURVEY_HEAD, DocumentPlan
-from domain.routes import Chain, Route
-from domain.selection import DispatchPolicy
-from domain.summary import summarize
-from settings import Settings
-from tests.cluster import Cluster
-from workflows.document import DocumentWorkflow
+from quire.contracts.stored import Brief
+from quire.domain.document.plan import SURVEY_HEAD
+from quire.domain.document.summary import summarize
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from testing.cluster import Cluster
+from workflows.document.workflow import DocumentWorkflow
 
 PAGES = 60
 GONE = ErrorInfo(
@@ -86,8 +78,8 @@ class Scene:
         return "brief"
 
     @activity.defn
-    async def ingest_source(self, request: DocumentRequest) -> SourceReceipt:
-        return SourceReceipt(sha256="a" * 64, bytes=1, page_count=PAGES)
+    async def ingest_source(self, request: DocumentRequest) -> DocumentReceipt:
+        return DocumentReceipt(sha256="a" * 64, bytes=1, page_count=PAGES)
 
     @activity.defn
     async def reuse_result(self, request: ReuseRequest) -> ReuseReceipt | None:
@@ -185,11 +177,11 @@ async def test_survey_of_the_rest_fails_and_the_head_is_kept(client: Client) -> 
         await asyncio.wait_for(handle.result(), 20)
     (records,) = scene.results
     assert sorted(records) == list(range(1, PAGES + 1))
-    read = {page for page, record in records.items() if record.source is Source.AI}
+    read = {page for page, record in records.items() if record.source is TextSource.AI}
     assert read == set(range(1, SURVEY_HEAD + 1)), "what was paid for is kept"
     for page in set(records) - read:
         error = records[page].error
-        assert records[page].source is Source.MUPDF_FALLBACK
+        assert records[page].source is TextSource.MUPDF_FALLBACK
         assert error is not None
         assert (error.code, error.error) == (Code.EXPIRED, "Gone.")
 
@@ -223,7 +215,7 @@ async def test_cancelled_during_the_rest(client: Client) -> None:
         await asyncio.wait_for(handle.result(), 20)
         scene.rest.set()
     (records,) = scene.results
-    kept = {page for page, record in records.items() if record.source is Source.AI}
+    kept = {page for page, record in records.items() if record.source is TextSource.AI}
     assert kept == set(range(1, SURVEY_HEAD))
     assert {r.error.code for p, r in records.items() if p not in kept and r.error} == {
         Code.NOT_READY

@@ -3,9 +3,14 @@
 import json
 from pathlib import Path
 
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_answers, vendor_answers_late, vendor_fails, vendor_hangs
-from tests.vendor.standin import StandIn
+from testing.tool import Tool
+from testing.vendor.behaviours import (
+    vendor_answers,
+    vendor_answers_late,
+    vendor_fails,
+    vendor_hangs,
+)
+from testing.vendor.standin import StandIn
 
 
 def test_retry_turns_every_fallback_into_ai(tool: Tool, vendor: StandIn, mixed: Path) -> None:

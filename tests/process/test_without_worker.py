@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
-from client import refused_by_temporal
-from tests.cluster import Cluster
+from quire.temporal.connect import refused_by_temporal
+from testing.cluster import Cluster
+from testing.tool import Tool
+from testing.vendor.behaviours import vendor_hangs
+from testing.vendor.standin import StandIn
 from tests.operating.terminal import run_in_terminal
-from tests.tool import Tool
-from tests.vendor.behaviours import vendor_hangs
-from tests.vendor.standin import StandIn
 
 NOBODY = "no worker answers"
 

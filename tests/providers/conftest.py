@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from domain.page import PageImage, PageQuestion
-from providers.anthropic import AnthropicProvider
-from providers.openai import OpenAIProvider
-from providers.vendor import VendorProvider
-from tests.vendor import StandIn
+from quire.domain.document.transcription import PageImage, PageQuestion
+from quire.providers.anthropic import AnthropicProvider
+from quire.providers.openai import OpenAIProvider
+from quire.providers.vendor import VendorProvider
+from testing.vendor import StandIn
 
 SECRET = "sk-ant-0123456789-very-secret"
 Make = Callable[..., VendorProvider]

@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from domain.errors import AttemptFailed, FailureKind
-from domain.page import PageQuestion
-from providers.openai import OpenAIProvider
-from providers.pricing import Tokens, cost_usd
-from providers.vendor import OUTPUT_CAP, VendorProvider
-from tests.providers.conftest import SECRET, Make
-from tests.vendor import (
+from quire.contracts.codes import FailureKind
+from quire.domain.document.transcription import PageQuestion
+from quire.domain.errors import AttemptFailed
+from quire.providers.openai import OpenAIProvider
+from quire.providers.pricing import Tokens, cost_usd
+from quire.providers.vendor import OUTPUT_CAP, VendorProvider
+from testing.vendor import (
     Asked,
     Behaviour,
     StandIn,
@@ -25,6 +25,7 @@ from tests.vendor import (
     vendor_refuses,
     vendor_truncates,
 )
+from tests.providers.conftest import SECRET, Make
 
 PRICED = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5"}
 
@@ -196,7 +197,7 @@ async def test_key_with_a_newline_works(
 
 
 async def test_anthropic_url_may_end_in_v1(vendor: StandIn, question: PageQuestion) -> None:
-    from providers.anthropic import AnthropicProvider
+    from quire.providers.anthropic import AnthropicProvider
 
     provider = AnthropicProvider("anthropic", "key", vendor.url + "/v1/")
     assert (await provider.read_page("m", question, 5)).text
@@ -241,9 +242,9 @@ async def test_cap_name_is_learnt_once(vendor: StandIn, question: PageQuestion) 
 
 def test_sdks_are_imported_no_earlier_than_needed() -> None:
     code = (
-        "import providers.openai, providers.anthropic, providers.local_ocr, sys;"
-        "p = providers.openai.OpenAIProvider('openai', 'k');"
-        "q = providers.local_ocr.LocalOcrProvider();"
+        "import quire.providers.openai, quire.providers.anthropic, quire.providers.local_ocr, sys;"
+        "p = quire.providers.openai.OpenAIProvider('openai', 'k');"
+        "q = quire.providers.local_ocr.LocalOcrProvider();"
         "heavy = {'openai', 'anthropic', 'genai_prices', 'rapidocr', 'onnxruntime', 'numpy'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

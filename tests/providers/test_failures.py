@@ -7,9 +7,10 @@ import ssl
 
 import pytest
 
-from domain.errors import AttemptFailed, FailureKind
-from providers.failure_table import TABLE
-from providers.failures import attempt_failed, classify, quotes, scrub
+from quire.contracts.codes import FailureKind
+from quire.domain.errors import AttemptFailed
+from quire.providers.error_table import TABLE
+from quire.providers.errors import attempt_failed, classify, quotes, scrub
 
 
 def _exceptions_of(sdk: str) -> set[str]:

@@ -6,11 +6,11 @@ from email.utils import formatdate
 
 import pytest
 
-from domain.errors import AttemptFailed, FailureKind
-from domain.page import PageQuestion
-from providers.vendor import VendorProvider
-from tests.providers.conftest import SECRET, Make
-from tests.vendor import (
+from quire.contracts.codes import FailureKind
+from quire.domain.document.transcription import PageQuestion
+from quire.domain.errors import AttemptFailed
+from quire.providers.vendor import VendorProvider
+from testing.vendor import (
     BEHAVIOURS,
     Behaviour,
     StandIn,
@@ -37,6 +37,7 @@ from tests.vendor import (
     vendor_sends_html,
     vendor_truncates,
 )
+from tests.providers.conftest import SECRET, Make
 
 TIMEOUT_S = 0.6
 K = FailureKind

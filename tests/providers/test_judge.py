@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from domain.errors import AttemptFailed, FailureKind
-from providers.judge import Reply, accept, loops, strip_fence, wants_more_room
+from quire.contracts.codes import FailureKind
+from quire.domain.errors import AttemptFailed
+from quire.providers.judge import Reply, accept, loops, strip_fence, wants_more_room
 
 SENTENCE = "The committee approved the budget for the coming year."
 PAGE = "\n".join(f"{SENTENCE} Item {number} costs {number * 7} euros." for number in range(60))

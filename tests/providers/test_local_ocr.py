@@ -12,9 +12,10 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from domain.errors import AttemptFailed, FailureKind
-from domain.page import PageImage, PageQuestion
-from providers.local_ocr import LocalOcrProvider, _Engine
+from quire.contracts.codes import FailureKind
+from quire.domain.document.transcription import PageImage, PageQuestion
+from quire.domain.errors import AttemptFailed
+from quire.providers.local_ocr import LocalOcrProvider, _Engine
 
 ROOT = Path(__file__).resolve().parents[2]
 LINES = [

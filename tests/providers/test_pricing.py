@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from providers.pricing import Tokens, cost_usd, whole
+from quire.providers.pricing import Tokens, cost_usd, whole
 
 
 @pytest.fixture(autouse=True)

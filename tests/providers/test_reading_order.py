@@ -2,7 +2,7 @@
 
 import random
 
-from providers.reading_order import Box, in_reading_order
+from quire.providers.reading_order import Box, in_reading_order
 
 
 def _row(top: float, *cells: tuple[float, float, str]) -> list[Box]:

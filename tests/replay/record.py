@@ -12,14 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 
-from client import connect
-from domain.contracts import workflow_id
-from domain.keys import survey_key
-from settings import Settings
-from tests import pdfs
-from tests.cluster import SOON_CONTINUED, Cluster
-from tests.tool import Ran, Tool
-from tests.vendor.behaviours import (
+from quire.contracts.names import workflow_id
+from quire.domain.document.keys import survey_key
+from quire.settings import Settings
+from quire.temporal.connect import connect
+from testing import pdfs
+from testing.cluster import SOON_CONTINUED, Cluster
+from testing.tool import Ran, Tool
+from testing.vendor.behaviours import (
     vendor_answers,
     vendor_answers_late,
     vendor_fails,
@@ -27,7 +27,7 @@ from tests.vendor.behaviours import (
     vendor_rate_limits,
     vendor_refuses_key,
 )
-from tests.vendor.standin import StandIn
+from testing.vendor.standin import StandIn
 
 HISTORIES = Path(__file__).with_name("histories")
 Scene = Callable[[StandIn, Callable[..., Ran], Path], None]

@@ -7,9 +7,9 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
-from client import DATA_CONVERTER
+from quire.temporal.converter import DATA_CONVERTER
 from tests.replay.record import HISTORIES, SCENES
-from workflows.document import DocumentWorkflow
+from workflows.document.workflow import DocumentWorkflow
 
 STORED = sorted(HISTORIES.glob("*.json"))
 

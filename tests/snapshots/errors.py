@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from domain.errors import MEANING, OUR_FAULTS, Code, ErrorType, FailureKind
+from quire.contracts.codes import OUR_FAULTS, Code, ErrorType, FailureKind
+from quire.domain.errors import MEANING
 
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "errors.md"
 _ROW = re.compile(r"^\| `([A-Z0-9_]+)` \| `([A-Z0-9_]+)` \|", re.MULTILINE)

@@ -4,35 +4,24 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from domain.breaker import Breaker, BreakerState
-from domain.carrying import Carried, CarriedDispatch, CarriedPage, DocumentRun
-from domain.contracts import (
+from quire.contracts.carried import Carried, CarriedDispatch, CarriedPage, DocumentRun
+from quire.contracts.codes import Code, ErrorInfo, FailureKind
+from quire.contracts.document import DocumentRequest, RetryRequest
+from quire.contracts.money import Paid
+from quire.contracts.page import (
     Attempt,
-    AttemptFailure,
     AttemptNote,
-    AttemptReceipt,
-    AttemptRequest,
     Classification,
-    DocumentReport,
-    DocumentRequest,
-    DocumentStatus,
-    FinalizeRequest,
     PageError,
     PageRecord,
-    PageResult,
-    PageSurvey,
-    ProgressDetail,
-    ResultMetadata,
-    RetryRequest,
-    Source,
-    SourceReceipt,
-    StoredAnswer,
-    StoredResult,
+    TextSource,
     Usage,
 )
-from domain.errors import Code, ErrorInfo, FailureKind
-from domain.selection import (
+from quire.contracts.results import DocumentReport, PageResult, ResultMetadata
+from quire.contracts.routing import (
     Assignment,
+    Breaker,
+    BreakerState,
     Deferral,
     DispatchPolicy,
     PageView,
@@ -40,7 +29,15 @@ from domain.selection import (
     Selection,
     Snapshot,
 )
-from domain.spending import Paid
+from quire.contracts.status import DocumentStatus, ProgressDetail
+from quire.contracts.steps import (
+    AttemptFailure,
+    AttemptReceipt,
+    AttemptRequest,
+    DocumentReceipt,
+    FinalizeRequest,
+)
+from quire.contracts.stored import PageSurvey, StoredAnswer, StoredResult
 from tests.snapshots.keys import BRIEF, LOCAL, PLAN, ROUTE, SHA
 
 PAID = Paid(input_tokens=1200, output_tokens=340, microdollars=4210)
@@ -55,7 +52,7 @@ OPEN = Breaker(
 )
 RECORD = PageRecord(
     page=7,
-    source=Source.MUPDF_FALLBACK,
+    source=TextSource.MUPDF_FALLBACK,
     attempts=NOTES,
     error=ERROR,
     take=2,
@@ -78,10 +75,10 @@ PAGE = CarriedPage(
     paid_before=UNPRICED,
 )
 DISPATCH = CarriedDispatch(pages=(PAGE,), breakers={"openai": OPEN}, answered=(0,))
-RECEIPT = SourceReceipt(sha256=SHA, bytes=123456, page_count=40, kind="images")
+RECEIPT = DocumentReceipt(sha256=SHA, bytes=123456, page_count=40, kind="images")
 BARE_CARRIED = Carried(
     plan=PLAN,
-    source=SourceReceipt(sha256=SHA, bytes=123456, page_count=40),
+    source=DocumentReceipt(sha256=SHA, bytes=123456, page_count=40),
     brief="0123456789abcdef",
     classes="THSB",
     started=1000.0,
@@ -137,7 +134,7 @@ RESULT = PageResult(
     page=1,
     classification=Classification.SCANNED,
     reason="no text",
-    source=Source.MUPDF_FALLBACK,
+    source=TextSource.MUPDF_FALLBACK,
     attempts=(Attempt(route="openai:gpt", outcome="SERVER", code=Code.GW_5XX, milliseconds=9),),
     usage=Usage(input_tokens=5, output_tokens=6),
     error=ERROR,

@@ -10,19 +10,18 @@ from unittest.mock import patch
 
 from temporalio.api.common.v1 import Payload
 
-from codec import SealingCodec
-from domain import keys
-from domain.breaker import BreakerPolicy
-from domain.contracts import Brief, ReadingOptions
-from domain.images import LIST_BEGINS, ImageList, ImageManifest, ImagePage, natural_key
-from domain.pages import format_pages
-from domain.plan import SURVEY_HEAD, DocumentPlan
-from domain.routes import Chain, Route
-from domain.selection import DispatchPolicy
-from domain.sources import STORED
-from embedded import EmbeddedServer
-from sealing import KeyRing, open_keys
-from settings import load_settings
+from quire.contracts.plan import DocumentPlan
+from quire.contracts.reading import ReadingOptions
+from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
+from quire.contracts.stored import LIST_BEGINS, Brief, ImageList, ImageManifest, ImagePage
+from quire.domain.document import keys
+from quire.domain.document.origin import STORED
+from quire.domain.document.page_images import natural_key
+from quire.domain.document.plan import SURVEY_HEAD
+from quire.domain.page_ranges import format_pages
+from quire.settings import load_settings
+from quire.temporal.embedded import EmbeddedServer
+from quire.temporal.encryption import KeyRing, SealingCodec, open_keys
 from tests.snapshots.together import finish
 
 SHA = "ab" * 32

@@ -13,28 +13,34 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
-from activities.failures import attempt_failed, crowded_out, handed_back, refused, stood_down
-from bootstrap import DEPLOYMENT, ROLES, build_house, build_workers
-from domain import measures
-from domain.contracts import (
+from activities.support.failures import (
+    attempt_failed,
+    crowded_out,
+    handed_back,
+    refused,
+    stood_down,
+)
+from quire.app import DEPLOYMENT, ROLES, build_house, build_workers
+from quire.contracts.codes import Code, ErrorInfo, FailureKind
+from quire.contracts.names import (
     DOCUMENTS_QUEUE,
     JOB_ID,
+    LOCAL_MODEL,
     LOCAL_PROVIDER,
     LONGEST_DEADLINE_S,
-    SEARCH_ATTRIBUTES,
     STARTED_MEMO,
     WORKFLOW_ID_PREFIX,
     WORKFLOW_QUEUE,
-    Classification,
-    Source,
     route_queue,
     workflow_id,
 )
-from domain.errors import AttemptFailed, Code, ErrorInfo, FailureKind
-from domain.routes import LOCAL_MODEL
-from settings import load_settings
+from quire.contracts.page import Classification, TextSource
+from quire.domain.errors import AttemptFailed
+from quire.settings import load_settings
+from quire.telemetry import metrics
+from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from tests.snapshots.types import label
-from workflows.document import DocumentWorkflow
+from workflows.document.workflow import DocumentWorkflow
 
 ROOT = Path(__file__).parents[2]
 _NOT_OURS = {"tests", "bench", "build", ".venv"}
@@ -59,7 +65,7 @@ def record() -> dict[str, Any]:
         "search_attributes": SEARCH_ATTRIBUTES,
         "memo": STARTED_MEMO,
         "classes": {one.value: one.letter for one in Classification},
-        "sources": {one.value: one.degraded for one in Source},
+        "sources": {one.value: one.degraded for one in TextSource},
         "failures": _failures(),
         "metrics": _metrics(),
     }
@@ -174,8 +180,8 @@ def _metrics() -> dict[str, Any]:
                 "labels": one.labels,
                 "buckets": one.buckets,
             }
-            for one in measures.ALL
+            for one in metrics.ALL
         },
-        "breaker_levels": measures.BREAKER_LEVELS,
-        "words": [measures.NO_ERROR, measures.UNSURVEYED, measures.ABORTED],
+        "breaker_levels": metrics.BREAKER_LEVELS,
+        "words": [metrics.NO_ERROR, metrics.UNSURVEYED, metrics.ABORTED],
     }

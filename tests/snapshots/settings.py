@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 from pydantic import SecretStr
 
-from domain.errors import QuireError
-from settings import ProviderSettings, Settings, load_settings
+from quire.domain.errors import QuireError
+from quire.settings import ProviderSettings, Settings, load_settings
 from tests.snapshots.layout import ABSENT, plain
 from tests.snapshots.schemas import normalised
 

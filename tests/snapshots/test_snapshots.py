@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from domain import keys
+from quire.domain.document import keys
 from tests.snapshots.keys import RING, SECRET, golden_keys
 from tests.snapshots.layout import differences, plain
 from tests.snapshots.recorded import SNAPSHOTS, read

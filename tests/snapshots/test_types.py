@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from domain.contracts import Lean, Wire
+from quire.contracts.base import Lean, Wire
 from tests.snapshots.examples import EXAMPLES
 from tests.snapshots.recorded import read
 from tests.snapshots.schemas import normalised

@@ -5,86 +5,63 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from domain.breaker import (
+from quire.contracts.base import Lean, StrictWire, Wire
+from quire.contracts.carried import Carried, CarriedDispatch, CarriedPage, DocumentRun
+from quire.contracts.codes import ErrorInfo
+from quire.contracts.document import CancelRequest, DocumentRequest, RetryRequest, RetryResult
+from quire.contracts.money import Paid
+from quire.contracts.page import Attempt, AttemptNote, PageError, PageRecord, Usage
+from quire.contracts.plan import DocumentPlan, PlanDefaults
+from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.results import DocumentReport, DocumentResult, PageResult, ResultMetadata
+from quire.contracts.routing import (
+    Assignment,
     Breaker,
     BreakerPolicy,
-)
-from domain.carrying import (
-    Carried,
-    CarriedDispatch,
-    CarriedPage,
-    DocumentRun,
-)
-from domain.contracts import (
-    Attempt,
-    AttemptFailure,
-    AttemptNote,
-    AttemptReceipt,
-    AttemptRequest,
-    BreakerStatus,
-    Brief,
-    CancelRequest,
-    DocumentReport,
-    DocumentRequest,
-    DocumentResult,
-    DocumentStatus,
-    FinalizeRequest,
-    ImageOptions,
-    Lean,
-    PageError,
-    PageRange,
-    PageRecord,
-    PageResult,
-    PageStatus,
-    PageSurvey,
-    PageTexts,
-    PreviousReceipt,
-    PreviousRequest,
-    ProgressDetail,
-    ReadingOptions,
-    ResultMetadata,
-    RetryRequest,
-    RetryResult,
-    ReuseReceipt,
-    ReuseRequest,
-    SourceReceipt,
-    StoredAnswer,
-    StoredResult,
-    SurveyReceipt,
-    SurveyRequest,
-    Usage,
-    Wire,
-    Wish,
-)
-from domain.errors import ErrorInfo
-from domain.images import (
-    ImageList,
-    ImageManifest,
-    ImagePage,
-)
-from domain.plan import (
-    DocumentPlan,
-    PlanDefaults,
-)
-from domain.routes import (
     Chain,
     ChainRequest,
-    ProviderPlan,
-    Route,
-)
-from domain.selection import (
-    Assignment,
     Deferral,
     DispatchPolicy,
     PageView,
+    ProviderPlan,
+    Route,
     RouteView,
     Selection,
     Snapshot,
 )
-from domain.spending import Paid
+from quire.contracts.status import (
+    BreakerStatus,
+    DocumentStatus,
+    PageRange,
+    PageStatus,
+    PageTexts,
+    ProgressDetail,
+)
+from quire.contracts.steps import (
+    AttemptFailure,
+    AttemptReceipt,
+    AttemptRequest,
+    DocumentReceipt,
+    FinalizeRequest,
+    PreviousReceipt,
+    PreviousRequest,
+    ReuseReceipt,
+    ReuseRequest,
+    SurveyReceipt,
+    SurveyRequest,
+)
+from quire.contracts.stored import (
+    Brief,
+    ImageList,
+    ImageManifest,
+    ImagePage,
+    PageSurvey,
+    StoredAnswer,
+    StoredResult,
+)
 
 # They have no fields of their own, and nothing is sent as one of them.
-BASES: tuple[type[BaseModel], ...] = (Wire, Wish, Lean)
+BASES: tuple[type[BaseModel], ...] = (Wire, StrictWire, Lean)
 
 MODELS: dict[str, type[BaseModel]] = {
     "Attempt": Attempt,
@@ -137,7 +114,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "RouteView": RouteView,
     "Selection": Selection,
     "Snapshot": Snapshot,
-    "SourceReceipt": SourceReceipt,
+    "SourceReceipt": DocumentReceipt,
     "StoredAnswer": StoredAnswer,
     "StoredResult": StoredResult,
     "SurveyReceipt": SurveyReceipt,

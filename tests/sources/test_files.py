@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import DocumentRefused
-from domain.images import natural_key
-from sources.files import page_images
-from sources.sniff import kind_of
-from tests import pdfs
+from quire.domain.document.page_images import natural_key
+from quire.domain.errors import DocumentRefused
+from quire.sources.files import page_images
+from quire.sources.sniff import kind_of
+from testing import pdfs
 
 
 def pages(*paths: Path, max_images: int = 200) -> list[str]:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import DocumentRefused, ErrorInfo
-from sources import addresses
-from sources.addresses import is_public
-from sources.fetch import Sources
-from sources.web import name_in_url
+from quire.contracts.codes import ErrorInfo
+from quire.domain.errors import DocumentRefused
+from quire.sources import addresses
+from quire.sources.addresses import is_public
+from quire.sources.fetch import Sources
+from quire.sources.web import name_in_url
 from tests.sources.servers import (
     Answer,
     server_drips,

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from domain.errors import QuireError
-from storage.buckets import s3_client
-from storage.cache import FileCache
-from storage.folder import FolderStore, is_on_local_disk
-from storage.protocol import Store
-from storage.s3 import S3Store
-from tests.s3 import BUCKET, S3Server
+from quire.domain.errors import QuireError
+from quire.ports import Store
+from quire.store.buckets import s3_client
+from quire.store.cache import FileCache
+from quire.store.folder import FolderStore, is_on_local_disk
+from quire.store.s3 import S3Store
+from testing.s3 import BUCKET, S3Server
 
 
 @pytest.fixture(params=["folder", "s3"])
@@ -219,7 +219,7 @@ def test_only_what_is_known_to_be_local_counts_as_such(
 async def test_shared_folder_never_stalls_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.folder.is_on_local_disk", lambda root: False)
+    monkeypatch.setattr("quire.store.folder.is_on_local_disk", lambda root: False)
     store = FolderStore(tmp_path)
     await store.put("k", b"small")
     here, seen = threading.get_ident(), set[int]()

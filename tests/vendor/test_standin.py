@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.vendor import (
+from testing.vendor import (
     BEHAVIOURS,
     Asked,
     Behaviour,
@@ -26,8 +26,8 @@ from tests.vendor import (
     vendor_fails,
     vendor_hangs,
 )
-from tests.vendor.performing import Performance
-from tests.vendor.process import ROOT
+from testing.vendor.performing import Performance
+from testing.vendor.process import ROOT
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_script_file(tmp_path: Path) -> None:
     script = tmp_path / "faults.json"
     rules = [{"behaviour": {"name": "vendor_fails", "status": 418}, "model": "teapot"}]
     script.write_text(json.dumps({"rules": rules}))
-    command = [sys.executable, "-m", "tests.vendor", "--port", "0", "--script", str(script)]
+    command = [sys.executable, "-m", "testing.vendor", "--port", "0", "--script", str(script)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

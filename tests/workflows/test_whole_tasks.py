@@ -4,7 +4,7 @@ import pytest
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 
-from workflows.whole_tasks import WholeTasks
+from quire.temporal.task_runner import WholeTasks
 
 Seen = list[list[str]]
 

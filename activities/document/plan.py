@@ -1,0 +1,32 @@
+"""plan_document and write_brief: decide once how a document will be read, and write it down."""
+
+from temporalio import activity
+
+from activities.support.failures import failures_for_temporal
+from quire.contracts.document import DocumentRequest
+from quire.contracts.plan import DocumentPlan, PlanDefaults
+from quire.contracts.stored import Brief
+from quire.domain.document.keys import brief_id, brief_key
+from quire.domain.document.plan import make_plan
+from quire.ports import Store
+
+
+class PlanDocument:
+    """Settings are the worker's, and a workflow may not read them: the plan carries them in."""
+
+    def __init__(self, store: Store, defaults: PlanDefaults) -> None:
+        self._store = store
+        self._defaults = defaults
+
+    @activity.defn
+    async def plan_document(self, request: DocumentRequest) -> DocumentPlan:
+        with failures_for_temporal():
+            run_id = activity.info().workflow_run_id or ""
+            return make_plan(request, self._defaults, run_id=run_id)
+
+    @activity.defn
+    async def write_brief(self, brief: Brief) -> str:
+        with failures_for_temporal():
+            name = brief_id(brief)
+            await self._store.put(brief_key(name), brief.model_dump_json().encode())
+            return name

@@ -1,0 +1,52 @@
+"""load_previous: what an earlier run of the job left, for a retry."""
+
+from temporalio import activity
+
+from activities.support.failures import failures_for_temporal
+from activities.support.heartbeats import heartbeats
+from quire.contracts.codes import Code
+from quire.contracts.results import DocumentReport
+from quire.contracts.steps import DocumentReceipt, PreviousReceipt, PreviousRequest
+from quire.domain.document.keys import result_key, source_key
+from quire.domain.document.retry import forbidden, take_over
+from quire.domain.errors import JobError
+from quire.ports import ResultPlaces, Store
+
+
+class LoadPrevious:
+    """The result itself is the record: a retry needs nothing but it and the store."""
+
+    def __init__(self, store: Store, results: ResultPlaces) -> None:
+        self._store = store
+        self._results = results
+
+    @activity.defn
+    async def load_previous(self, request: PreviousRequest) -> PreviousReceipt:
+        with failures_for_temporal():
+            async with heartbeats():
+                data = await self._result(request)
+                if data is None:
+                    raise _expired("The result of the job is gone.")
+                report = DocumentReport.model_validate_json(data)
+                if report.user_id != request.user_id:
+                    raise forbidden(request.job_id)
+                path = await self._store.local_path(source_key(report.sha256))
+                if path is None:
+                    raise _expired("The document is no longer in the store.")
+                source = DocumentReceipt(
+                    sha256=report.sha256,
+                    bytes=path.stat().st_size,
+                    page_count=report.page_count,
+                    kind=report.kind,
+                )
+                return take_over(report, request.pages, source)
+
+    async def _result(self, request: PreviousRequest) -> bytes | None:
+        """Beside its source, or where others go when that bucket could not be written to."""
+        key = result_key(request.job_id, "result.json")
+        beside = await self._results.place(request.origin).get(key)
+        return beside if beside is not None else await self._results.place("").get(key)
+
+
+def _expired(message: str) -> JobError:
+    return JobError(Code.EXPIRED, "SOURCE_GONE", message, "Submit the document again.")

@@ -1,0 +1,246 @@
+"""recognize_page: one attempt at one page on one route."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.support.attempt import Attempting, RouteGate
+from activities.support.failures import attempt_failed, failures_for_temporal, stood_down
+from activities.support.heartbeats import heartbeats
+from activities.support.metrics import CallMeter, Waiting, queued_for, reused
+from activities.support.slots import Slots
+from quire.contracts.codes import FailureKind
+from quire.contracts.money import NOTHING, Paid
+from quire.contracts.steps import AttemptReceipt, AttemptRequest
+from quire.contracts.stored import Brief, StoredAnswer
+from quire.domain.document.keys import brief_key
+from quire.domain.document.prompt import user_prompt
+from quire.domain.document.transcription import PageAnswer, PageQuestion
+from quire.domain.errors import AttemptFailed
+from quire.domain.routing.routes import MOMENT_S
+from quire.ports import DocumentReader, Provider, Store, Tracing, Unsealer
+from quire.store.documents import Originals
+from quire.store.surveys import SurveyedTexts
+
+# "Once smaller": what is left of an image that the vendor found too large.
+SMALLER = 0.5
+BRIEFS_KEPT = 100
+UNSAVED_KEPT = 1000
+
+
+class RecognizePage:
+    """Draw, ask, judge, store, and return a small receipt."""
+
+    def __init__(
+        self,
+        store: Store,
+        documents: DocumentReader,
+        providers: Mapping[str, Provider],
+        slots: Slots,
+        unseal: Unsealer,
+        tracing: Tracing,
+    ) -> None:
+        self._store = store
+        self._originals = Originals(store, documents)
+        self._texts = SurveyedTexts(store)
+        self._providers = providers
+        self._slots = slots
+        self._unseal = unseal
+        self._tracing = tracing
+        self._meter = CallMeter()
+        self._gate = RouteGate()
+        self._briefs: OrderedDict[str, Brief] = OrderedDict()
+        # Answers that were paid for while the store was out of reach: the next try puts them.
+        self._unsaved: OrderedDict[str, StoredAnswer] = OrderedDict()
+
+    @activity.defn
+    async def recognize_page(self, request: AttemptRequest) -> AttemptReceipt:
+        waiting = Waiting()
+        with failures_for_temporal():
+            async with heartbeats():
+                attempt = Attempting(
+                    run_id=activity.info().workflow_run_id or "",
+                    brief=await self._brief(request.brief),
+                    request=request,
+                )
+                stored = await self._stored(attempt)
+                if stored is not None:
+                    reused(attempt.route)
+                    _log(attempt, "page_reused")
+                    return _receipt(attempt, stored, found=True)
+                unsaved = self._unsaved.get(attempt.key)
+                return await self._save(attempt, unsaved or await self._read(attempt, waiting))
+
+    async def _stored(self, attempt: Attempting) -> StoredAnswer | None:
+        data = await self._store.get(attempt.key)
+        return None if data is None else StoredAnswer.model_validate_json(data)
+
+    async def _read(self, attempt: Attempting, waiting: Waiting) -> StoredAnswer:
+        """Ask for the page, and tell the gate, the log and the scheduler when that fails."""
+        started = time.monotonic()
+        try:
+            self._stand_down_if_closed(attempt)
+            question = await self._question(attempt, scale=1.0)
+            # Drawn before, stored after: a slot is the vendor's time, not ours.
+            with self._tracing.step("wait for slot", attempt.request.page):
+                await self._slots.take(attempt.route, _patience_s(attempt.request, waiting))
+            try:
+                queued_for(attempt.route, waiting.seconds)
+                self._stand_down_if_closed(attempt)
+                started = time.monotonic()
+                seconds = attempt.seconds(waiting.seconds)
+                answer = await self._ask(attempt, question, seconds)
+            finally:
+                self._slots.give_back(attempt.route)
+        except AttemptFailed as error:
+            self._gate.failed(attempt, error.kind)
+            _log_failure(attempt, error, _since(started))
+            raise attempt_failed(error, _since(started)) from None
+        except (OSError, ApplicationError):
+            raise
+        except Exception as error:
+            activity.logger.exception("attempt_broke", extra=_facts(attempt))
+            bug = AttemptFailed(FailureKind.BUG, f"{type(error).__name__} inside the attempt.")
+            raise attempt_failed(bug, _since(started)) from None
+        record = StoredAnswer(
+            text=answer.text,
+            provider=attempt.provider,
+            model=attempt.model,
+            milliseconds=_since(started),
+            usage=answer.usage,
+            cost_usd=answer.cost_usd,
+            request_id=answer.request_id,
+            bought_by=attempt.run_id,
+        )
+        _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
+        return record
+
+    def _stand_down_if_closed(self, attempt: Attempting) -> None:
+        if self._gate.closed_for(attempt):
+            _log(attempt, "attempt_stood_down")
+            raise stood_down(attempt.route)
+
+    async def _save(self, attempt: Attempting, record: StoredAnswer) -> AttemptReceipt:
+        """The first answer stays: another job on the same bytes may have read the page too."""
+        key = attempt.key
+        self._unsaved[key] = record
+        while len(self._unsaved) > UNSAVED_KEPT:
+            self._unsaved.popitem(last=False)
+        with self._tracing.step("store", attempt.request.page):
+            first = await self._store.put(key, record.model_dump_json().encode(), replace=False)
+        kept = None if first else await self._stored(attempt)
+        self._unsaved.pop(key, None)
+        if kept is None or kept == record:
+            return _receipt(attempt, record)
+        # Beaten to it, by another job or by another try of this attempt: paid for all the same.
+        return _receipt(attempt, kept, wasted=_paid(attempt, record))
+
+    async def _ask(self, attempt: Attempting, question: PageQuestion, seconds: float) -> PageAnswer:
+        try:
+            return await self._call(attempt, question, seconds)
+        except AttemptFailed as error:
+            if error.kind is not FailureKind.IMAGE_SIZE:
+                raise
+            smaller = await self._question(attempt, scale=SMALLER)
+            return await self._call(attempt, smaller, seconds)
+
+    async def _question(self, attempt: Attempting, *, scale: float) -> PageQuestion:
+        brief, page = attempt.brief, attempt.request.page
+        password = None
+        if brief.sealed_password is not None:
+            password = self._unseal(brief.sealed_password, brief.job_id)
+        with self._tracing.step("draw", page):
+            image = await self._originals.draw(brief, page, password, scale)
+        self._tracing.just_took("encode", page, image.encode_s)
+        first = max(1, page - brief.reading.context_radius)
+        last = min(brief.page_count, page + brief.reading.context_radius)
+        return PageQuestion(
+            image=image,
+            system_prompt=brief.reading.system_prompt,
+            user_prompt=user_prompt(
+                page,
+                brief.page_count,
+                await self._texts.between(brief.sha256, first, last),
+                max_context_bytes=brief.reading.context_bytes,
+                instructions=brief.reading.instructions,
+            ),
+        )
+
+    async def _call(
+        self, attempt: Attempting, question: PageQuestion, seconds: float
+    ) -> PageAnswer:
+        provider, route = self._providers[attempt.provider], attempt.route
+        page = attempt.request.page
+        with self._tracing.vendor_call(route, page), self._meter.call(route) as call:
+            answer = await provider.read_page(attempt.model, question, seconds)
+            call.answered(route, answer)
+            return answer
+
+    async def _brief(self, name: str) -> Brief:
+        if name not in self._briefs:
+            data = await self._store.get(brief_key(name))
+            if data is None:
+                raise FileNotFoundError(2, "the document's brief is missing from the store")
+            self._briefs[name] = Brief.model_validate_json(data)
+            while len(self._briefs) > BRIEFS_KEPT:
+                self._briefs.popitem(last=False)
+        return self._briefs[name]
+
+
+def _patience_s(request: AttemptRequest, waiting: Waiting) -> float | None:
+    """How much longer an attempt may wait for a slot that other documents hold."""
+    return max(0.0, MOMENT_S - waiting.seconds) if request.hurried else None
+
+
+def _receipt(
+    attempt: Attempting,
+    answer: StoredAnswer,
+    *,
+    found: bool = False,
+    wasted: Paid = NOTHING,
+) -> AttemptReceipt:
+    return AttemptReceipt(
+        milliseconds=answer.milliseconds,
+        chars=len(answer.text),
+        stored=found,
+        reused=answer.bought_by != attempt.run_id,
+        paid=_paid(attempt, answer),
+        wasted=wasted,
+    )
+
+
+def _paid(attempt: Attempting, answer: StoredAnswer) -> Paid:
+    """What the attempt's run paid: after a crash it finds in the store what it has bought itself,
+    and the receipt of that was lost."""
+    if answer.bought_by != attempt.run_id:
+        return NOTHING
+    return Paid.of(answer.usage.input_tokens, answer.usage.output_tokens, answer.cost_usd)
+
+
+def _log(attempt: Attempting, event: str, **facts: object) -> None:
+    activity.logger.info(event, extra={**_facts(attempt), **facts})
+
+
+def _log_failure(attempt: Attempting, error: AttemptFailed, milliseconds: int) -> None:
+    """Without its message: that may hold a vendor's words."""
+    facts = {
+        **_facts(attempt),
+        "duration_ms": milliseconds,
+        "outcome": error.kind.value,
+        "error_code": error.info.code.value,
+    }
+    if error.http_status is not None:
+        facts["http_status"] = error.http_status
+    activity.logger.warning("attempt_failed", extra=facts)
+
+
+def _facts(attempt: Attempting) -> dict[str, object]:
+    request = attempt.request
+    return {"page": request.page, "route": attempt.route, "attempt": request.attempt}
+
+
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

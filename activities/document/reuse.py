@@ -1,0 +1,74 @@
+"""reuse_result: the stored result of the same bytes and options, as this job's own."""
+
+from datetime import UTC, datetime
+from functools import partial
+
+from temporalio import activity
+
+from activities.support.failures import failures_for_temporal
+from activities.support.heartbeats import heartbeats
+from quire.contracts.page import PageRecord
+from quire.contracts.results import DocumentReport, DocumentResult
+from quire.contracts.steps import ReuseReceipt, ReuseRequest
+from quire.contracts.stored import StoredResult
+from quire.domain.document.keys import finished_key, text_key
+from quire.domain.document.summary import free_of_charge
+from quire.ports import ResultPlaces, Store
+from quire.store.results import write_result
+
+
+class ReuseResult:
+    """Nothing is read or bought again; the files are written anew under the new job's id."""
+
+    def __init__(self, store: Store, results: ResultPlaces) -> None:
+        self._store = store
+        self._results = results
+
+    @activity.defn
+    async def reuse_result(self, request: ReuseRequest) -> ReuseReceipt | None:
+        with failures_for_temporal():
+            async with heartbeats():
+                found = await self._store.get(finished_key(request.sha256, request.finished))
+                if found is None:
+                    return None
+                stored = StoredResult.model_validate_json(found)
+                text = await self._store.local_path(text_key(stored.text_sha256))
+                if text is None:
+                    return None
+                report = await write_result(
+                    self._results,
+                    request.origin,
+                    request.job_id,
+                    text,
+                    partial(_as_own, stored.report, request),
+                )
+                return _receipt(report)
+
+
+def _as_own(
+    report: DocumentReport, request: ReuseRequest, local_path: str | None, url: str | None
+) -> DocumentReport:
+    report = free_of_charge(report)
+    meta = {"result_local_path": local_path, "result_s3_url": url}
+    return report.model_copy(
+        update={
+            "job_id": request.job_id,
+            "source": request.source,
+            "user_id": request.user_id,
+            "started_at": request.started_at,
+            "completed_at": datetime.now(UTC).isoformat(),
+            "cached": True,
+            # A retry may have made the stored one; of this job it is the first.
+            "version": 1,
+            "changed_pages": (),
+            "metadata": report.metadata.model_copy(update=meta),
+        }
+    )
+
+
+def _receipt(report: DocumentReport) -> ReuseReceipt:
+    return ReuseReceipt(
+        result=DocumentResult(**report.model_dump(exclude={"pages"})),
+        classes="".join(page.classification.letter for page in report.pages),
+        records=tuple(PageRecord(page=page.page, source=page.source) for page in report.pages),
+    )

@@ -1,0 +1,1 @@
+"""What activities share; none of these files is an activity."""

@@ -1,0 +1,103 @@
+"""One attempt as the worker that makes it sees it, and what it remembers of failed ones."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from quire.contracts.codes import FailureKind
+from quire.contracts.steps import AttemptRequest
+from quire.contracts.stored import Brief
+from quire.domain.document.keys import answer_key, reading_id
+from quire.domain.errors import MEANING
+from quire.domain.routing.time_budget import seconds_after_waiting, timeout_counts
+
+GATE_CLOSED_FOR_S = 10.0
+
+
+@dataclass(frozen=True)
+class Attempting:
+    """An attempt with what its brief says of it."""
+
+    run_id: str
+    brief: Brief
+    request: AttemptRequest
+
+    @property
+    def provider(self) -> str:
+        return self.brief.routes[self.request.route][0]
+
+    @property
+    def model(self) -> str:
+        return self.brief.routes[self.request.route][1]
+
+    @property
+    def timeout_s(self) -> float:
+        return self.brief.routes[self.request.route][2]
+
+    @property
+    def had_time(self) -> bool:
+        """Was it given enough time for a timeout to mean anything?"""
+        return timeout_counts(self.request.seconds, self.timeout_s)
+
+    def seconds(self, waited_s: float) -> float:
+        """How long the vendor may take, now that the attempt has its slot."""
+        return seconds_after_waiting(self.request.seconds, self.timeout_s, waited_s)
+
+    @property
+    def route(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+    @property
+    def scopes(self) -> dict[str, int]:
+        return dict(zip((self.route, self.provider), self.request.begun_at, strict=True))
+
+    @property
+    def key(self) -> str:
+        return answer_key(
+            self.brief.sha256,
+            self.request.page,
+            reading_id(self.brief.reading),
+            self.provider,
+            self.model,
+            self.request.take,
+        )
+
+
+class RouteGate:
+    """Remembers, for each document, which breaker states have already seen a failure here.
+
+    Attempts wait behind a route's slots. When one fails, the next would start before the
+    workflow can say stop; the gate lets it stand down instead of calling a vendor that has just
+    failed. It is a courtesy of this worker: the breaker stays the workflow's, and the gate
+    opens by itself in case the news of the failure never reached it.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failed_at: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
+
+    def closed_for(self, attempt: Attempting) -> bool:
+        self._forget()
+        return any(
+            self._failed_at.get((attempt.run_id, scope), (-1, 0.0))[0] >= begun_at
+            for scope, begun_at in attempt.scopes.items()
+        )
+
+    def failed(self, attempt: Attempting, kind: FailureKind) -> None:
+        meaning = MEANING[kind]
+        if meaning.trips is None or not (attempt.brief.stand_down or meaning.rests == "long"):
+            return
+        if kind is FailureKind.TIMEOUT and not attempt.had_time:
+            return
+        scope = attempt.provider if meaning.trips == "provider" else attempt.route
+        key = (attempt.run_id, scope)
+        known = self._failed_at.pop(key, (-1, 0.0))[0]
+        self._failed_at[key] = (max(known, attempt.scopes[scope]), self._clock())
+
+    def _forget(self) -> None:
+        while self._failed_at:
+            key, (_, since) = next(iter(self._failed_at.items()))
+            if self._clock() - since < GATE_CLOSED_FOR_S:
+                break
+            del self._failed_at[key]

@@ -1,0 +1,109 @@
+"""The one place where our failures become Temporal's."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+
+from quire.contracts.codes import Code, ErrorInfo
+from quire.contracts.steps import AttemptFailure
+from quire.domain.errors import AttemptFailed, QuireError
+
+ATTEMPT_FAILED = "AttemptFailed"
+STOOD_DOWN = "StoodDown"
+CROWDED_OUT = "CrowdedOut"
+HANDED_BACK = "HandedBack"
+
+
+def attempt_failed(error: AttemptFailed, milliseconds: int) -> ApplicationError:
+    """A vendor's failure goes to the scheduler, which knows other routes: never retried here."""
+    failure = AttemptFailure(
+        kind=error.kind,
+        message=error.info.message,
+        milliseconds=milliseconds,
+        retry_after_s=error.retry_after_s,
+        wasted=error.wasted,
+    )
+    return ApplicationError(
+        error.info.message,
+        failure,
+        type=ATTEMPT_FAILED,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def stood_down(route: str) -> ApplicationError:
+    """The route failed while this attempt was queued for it: the vendor was not called."""
+    return ApplicationError(
+        f"{route} has just failed: not called.",
+        type=STOOD_DOWN,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def crowded_out(route: str) -> ApplicationError:
+    """Other documents hold every slot of the route: the page may go to its next one."""
+    return ApplicationError(
+        f"{route} has no free slot: not called.",
+        type=CROWDED_OUT,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def handed_back() -> ApplicationError:
+    """The worker is leaving before the attempt's turn came: another one takes it up at once."""
+    return ApplicationError(
+        "The worker is stopping: not called.",
+        type=HANDED_BACK,
+        next_retry_delay=timedelta(milliseconds=10),
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def refused(info: ErrorInfo) -> ApplicationError:
+    """A failure of the document as a whole, with its public face as the detail."""
+    return ApplicationError(
+        info.message,
+        info,
+        type=info.code.value,
+        non_retryable=info.error_type == "terminal",
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+@contextmanager
+def failures_for_temporal() -> Iterator[None]:
+    """Around the body of an activity: what leaves it is a Temporal failure with a public code."""
+    try:
+        yield
+    except QuireError as error:
+        _tell(error.info, str(error))
+        raise refused(error.info) from None
+    except OSError as error:
+        info = storage_failed(error)
+        _tell(info, str(error))
+        raise refused(info) from None
+
+
+def storage_failed(error: OSError) -> ErrorInfo:
+    """The path stays out: it would end in history and in results. The log has it."""
+    return ErrorInfo(
+        code=Code.IO_ERROR,
+        reason="STORAGE",
+        error_type="retryable",
+        message=f"Storage failed: {error.strerror or type(error).__name__}.",
+        remedy="Check the store's free space and permissions.",
+    )
+
+
+def _tell(info: ErrorInfo, error: str) -> None:
+    """Temporal tries again, in silence: without this line a worker whose disk is full would look
+    idle. What is final is told by the workflow, with the document's end."""
+    if info.error_type == "retryable":
+        facts = {"error_code": info.code.value, "reason": info.reason, "error": error}
+        activity.logger.warning("step_failed", extra=facts)

@@ -1,1 +1,0 @@
-"""What `starter.py` shows and asks: sessions with Temporal, live views, reports."""

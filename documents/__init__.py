@@ -1,1 +1,0 @@
-"""MuPDF and images: open, survey, render. MuPDF itself only ever runs in a child process."""

@@ -1,1 +1,0 @@
-"""Pure rules and wire types: no clock, no I/O, no environment."""

@@ -1,1 +1,0 @@
-"""One model vendor a file, behind one small protocol (`protocol.py`)."""

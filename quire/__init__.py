@@ -1,0 +1,1 @@
+"""Quire turns documents into faithful text with vision models, and always finishes."""

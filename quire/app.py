@@ -1,0 +1,311 @@
+"""The composition root: settings -> store and providers -> activities -> workers.
+
+`worker.py` and the embedded mode of `starter.py` both build from here, so that a document is
+read by the same parts on one machine and on many.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.common import MetricMeter, VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
+
+from activities.document.finalize import FinalizeDocument
+from activities.document.ingest import IngestSource
+from activities.document.plan import PlanDocument
+from activities.document.previous import LoadPrevious
+from activities.document.recognize import RecognizePage
+from activities.document.reuse import ReuseResult
+from activities.document.select import select_routes
+from activities.document.survey import SurveyDocument
+from activities.support.slots import Slots
+from quire.contracts.names import (
+    DOCUMENTS_QUEUE,
+    LOCAL_MODEL,
+    LOCAL_PROVIDER,
+    WORKFLOW_QUEUE,
+    route_queue,
+)
+from quire.contracts.plan import PlanDefaults
+from quire.domain.document.keys import source_key
+from quire.domain.document.origin import STORED
+from quire.domain.routing.routes import prepared_ahead
+from quire.pdf.reader import Documents
+from quire.ports import Provider, Store, Unsealer
+from quire.providers.anthropic import AnthropicProvider
+from quire.providers.local_ocr import LocalOcrProvider
+from quire.providers.openai import OpenAIProvider
+from quire.providers.vendor import VendorProvider
+from quire.settings import Settings, missing
+from quire.sources.fetch import Sources, is_remote
+from quire.sources.files import hash_file, page_images, store_images
+from quire.sources.sniff import check_file
+from quire.sources.web import name_in_url
+from quire.store.cache import FileCache
+from quire.store.places import Results, open_place
+from quire.telemetry.metrics import show_documents, show_route
+from quire.telemetry.traces import NoTraces
+from quire.temporal.encryption import open_keys
+from quire.temporal.task_runner import WholeTaskRunner
+from workflows.document.workflow import DocumentWorkflow
+
+ROLES = ("workflows", "documents", "ai")
+DEPLOYMENT = "quire"
+# Local OCR uses every core for one page; a second page at once would only slow both down.
+LOCAL_OCR_SLOTS = 1
+
+
+@dataclass
+class House:
+    """Everything a worker is made of."""
+
+    settings: Settings
+    store: Store
+    results: Results
+    documents: Documents
+    providers: Mapping[str, Provider]
+    defaults: PlanDefaults
+    traces: NoTraces
+
+    async def warm_up(self) -> None:
+        """Import the vendors' SDKs, one after the other, while nothing waits for them yet."""
+        for provider in self.providers.values():
+            if isinstance(provider, VendorProvider):
+                await provider.warm_up()
+
+    def unseal(self, token: str, job_id: str) -> str:
+        """Opens a job's password. The keys are looked up each time: the key file of a single
+        machine may be younger than this worker."""
+        return open_keys(self.settings).open_text(token, job_id)
+
+    async def close(self) -> None:
+        self.documents.close()
+        for provider in self.providers.values():
+            await provider.close()
+        await self.traces.close()
+
+
+def open_cache(settings: Settings) -> FileCache:
+    """Files of a distant store that are kept on this machine."""
+    return FileCache(settings.cache_folder, settings.source_cache_size)
+
+
+def open_store(settings: Settings) -> Store:
+    """Where documents, surveys and answers are kept."""
+    return open_place(settings.store_place, open_cache(settings))
+
+
+def open_results(settings: Settings) -> Results:
+    """Where `text.txt` and `result.json` of jobs go."""
+    return Results(
+        settings.results_place, open_cache(settings), beside_source=not settings.results_url
+    )
+
+
+def seal_password(settings: Settings, password: str, job_id: str) -> str:
+    """The password as it may leave this process."""
+    return open_keys(settings).seal_text(password, job_id)
+
+
+def plan_defaults(settings: Settings) -> PlanDefaults:
+    """The settings as a document's plan needs them."""
+    there = LocalOcrProvider.available()
+    lacking = "" if there else "the local OCR engine is not installed (pip install 'quire[ocr]')"
+    return settings.plan_defaults(local_missing=lacking, local_limit=LOCAL_OCR_SLOTS)
+
+
+def build_house(settings: Settings, traces: NoTraces | None = None) -> House:
+    """Builds the parts; nothing is started or connected yet."""
+    return House(
+        settings=settings,
+        store=open_store(settings),
+        results=open_results(settings),
+        documents=Documents(processes=max(2, os.cpu_count() or 2)),
+        providers=_providers(settings),
+        defaults=plan_defaults(settings),
+        traces=traces or NoTraces(),
+    )
+
+
+def _providers(settings: Settings) -> dict[str, Provider]:
+    providers: dict[str, Provider] = {}
+    for name, own in settings.providers.items():
+        if missing(name, own):
+            continue
+        make = AnthropicProvider if name == "anthropic" else OpenAIProvider
+        key = own.api_key.get_secret_value() if own.api_key else None
+        providers[name] = make(name, api_key=key, base_url=own.base_url)
+    if LocalOcrProvider.available() and settings.local_ocr != "never":
+        providers[LOCAL_PROVIDER] = LocalOcrProvider()
+    return providers
+
+
+def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) -> list[Worker]:
+    """One worker a queue; a worker of a route takes at most the route's limit at a time."""
+    settings = house.settings
+    longest = max(settings.timeout_of(name) for name in settings.providers)
+    make = partial(
+        Worker,
+        client,
+        graceful_shutdown_timeout=timedelta(seconds=longest + 5),
+        # How fast a cancellation can reach an attempt that is waiting for its vendor.
+        max_heartbeat_throttle_interval=timedelta(seconds=2),
+        default_heartbeat_throttle_interval=timedelta(seconds=2),
+        deployment_config=_deployment(settings.worker_build_id),
+    )
+    workers: list[Worker] = []
+    if "workflows" in roles:
+        plan = PlanDocument(house.store, house.defaults)
+        previous = LoadPrevious(house.store, house.results)
+        finalize = FinalizeDocument(house.store, house.results)
+        reuse = ReuseResult(house.store, house.results)
+        workers.append(
+            make(
+                task_queue=WORKFLOW_QUEUE,
+                workflow_runner=WholeTaskRunner(),
+                workflows=[DocumentWorkflow],
+                activities=[
+                    plan.plan_document,
+                    plan.write_brief,
+                    previous.load_previous,
+                    select_routes,
+                    finalize.finalize_document,
+                    reuse.reuse_result,
+                ],
+                max_concurrent_activities=settings.worker_concurrency,
+            )
+        )
+    if "documents" in roles:
+        ingest = build_ingest(settings, house.store, house.documents, house.unseal)
+        survey = SurveyDocument(
+            house.store,
+            house.documents,
+            house.unseal,
+            house.traces,
+            parallel=os.cpu_count() or 2,
+        )
+        workers.append(
+            make(
+                task_queue=DOCUMENTS_QUEUE,
+                activities=[ingest.ingest_source, survey.survey_document],
+                max_concurrent_activities=settings.worker_concurrency,
+            )
+        )
+    if "ai" in roles:
+        routes = _routes(house)
+        recognize = RecognizePage(
+            house.store,
+            house.documents,
+            house.providers,
+            Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
+            house.unseal,
+            house.traces,
+        )
+        for (provider, model), limit in routes.items():
+            workers.append(
+                make(
+                    task_queue=route_queue(provider, model),
+                    activities=[recognize.recognize_page],
+                    max_concurrent_activities=limit + prepared_ahead(limit),
+                    disable_eager_activity_execution=True,
+                )
+            )
+    return workers
+
+
+def show_metrics(meter: MetricMeter, namespace: str, house: House, roles: tuple[str, ...]) -> None:
+    """Show what these roles will count, at zero and with the labels that the SDK adds to it: with
+    others these would be series beside the ones that grow."""
+    routes = _routes(house)
+    if "workflows" in roles:
+        labels = {
+            "namespace": namespace,
+            "task_queue": WORKFLOW_QUEUE,
+            "workflow_type": DocumentWorkflow.__name__,
+        }
+        names = [f"{provider}:{model}" for provider, model in routes]
+        show_documents(meter.with_additional_attributes(labels), names)
+    if "ai" in roles:
+        for (provider, model), limit in routes.items():
+            labels = {
+                "namespace": namespace,
+                "task_queue": route_queue(provider, model),
+                "activity_type": RecognizePage.recognize_page.__name__,
+            }
+            show_route(meter.with_additional_attributes(labels), f"{provider}:{model}", limit)
+
+
+def build_ingest(
+    settings: Settings, store: Store, documents: Documents, unseal: Unsealer
+) -> IngestSource:
+    """From a source to a document in this store, within the limits of the settings."""
+    sources = Sources(
+        max_bytes=settings.max_file_size,
+        time_limit_s=settings.source_timeout,
+        allow_private=settings.allow_private_urls,
+    )
+    return IngestSource(store, documents, sources, unseal, max_pages=settings.max_pages)
+
+
+def _deployment(build_id: str) -> WorkerDeploymentConfig | None:
+    """With a build id, a document stays with the code that began it: it lasts minutes."""
+    if not build_id:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name=DEPLOYMENT, build_id=build_id),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
+    )
+
+
+def _routes(house: House) -> dict[tuple[str, str], int]:
+    """Every route this worker can serve, and its slots."""
+    wanted: dict[tuple[str, str], int] = {}
+    limit = house.settings.max_inflight_per_model
+    for name, own in house.settings.providers.items():
+        wanted.update({(name, model): limit for model in own.models.values()})
+    for entry in house.settings.route_chain:
+        provider, _, model = entry.partition(":")
+        wanted[provider, model] = limit
+    wanted[LOCAL_PROVIDER, LOCAL_MODEL] = LOCAL_OCR_SLOTS
+    return {route: slots for route, slots in wanted.items() if route[0] in house.providers}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A source that a worker can fetch, and what people call it."""
+
+    source: str
+    name: str
+
+
+async def prepare_source(settings: Settings, given: Sequence[str]) -> Prepared:
+    """Check what is on this machine before anything starts; what workers elsewhere could not
+    reach, and page images, go into the store first."""
+    if len(given) == 1 and is_remote(given[0]):
+        return Prepared(given[0], name_in_url(given[0]))
+    return await _prepare_files(settings, [_local(source) for source in given])
+
+
+def _local(source: str) -> Path:
+    return Path(source.removeprefix("file://")).expanduser().absolute()
+
+
+async def _prepare_files(settings: Settings, paths: list[Path]) -> Prepared:
+    limit = settings.max_file_size
+    first = paths[0]
+    if len(paths) == 1 and not first.is_dir() and check_file(first, limit) == "pdf":
+        if not settings.cluster:
+            return Prepared(str(first), first.name)
+        sha256 = await asyncio.to_thread(hash_file, first)
+        await open_store(settings).put_file(source_key(sha256), first)
+        return Prepared(STORED + sha256, first.name)
+    files = page_images(paths, max_images=settings.max_images, max_bytes=limit)
+    name = first.name if len(paths) == 1 else f"{files[0].name} and {len(files) - 1} more"
+    return Prepared(STORED + await store_images(open_store(settings), files), name)

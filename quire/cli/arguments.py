@@ -1,0 +1,69 @@
+"""What people write on the command line, as the program needs it; what is wrong is said."""
+
+import getpass
+import re
+import secrets
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from quire.cli.exits import UsageError
+from quire.contracts.document import DocumentRequest
+from quire.contracts.names import JOB_ID
+from quire.contracts.page_ranges import parse_pages
+from quire.domain.units import parse_duration
+
+
+def new_job_id() -> str:
+    """Sorts by time, and says when."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def make_request(**fields: Any) -> DocumentRequest:
+    if not re.fullmatch(JOB_ID, fields["job_id"]):
+        raise UsageError(
+            f"--job-id {fields['job_id']!r} is not a job id.",
+            "Use up to 100 letters, digits, dots, dashes and underscores.",
+        )
+    try:
+        return DocumentRequest(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"--{first['loc'][0]}: {first['msg']}.") from None
+
+
+def read_password(path: Path) -> str:
+    """The first line without its end, and nothing else removed: blanks count."""
+    if str(path) == "-" and sys.stdin.isatty():
+        return getpass.getpass("Password: ", stream=sys.stderr)
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--password-file: {type(error).__name__}.", "Check the file.") from None
+    return text.split("\n", 1)[0].removesuffix("\r")
+
+
+def check_out(folder: Path | None) -> None:
+    """A folder that cannot be made is better known before the document is paid for."""
+    if folder is None:
+        return
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise UsageError(f"--out {folder}: {there.name!r} is a file.", "Name a folder.")
+
+
+def seconds_of(text: str | None, option: str = "--deadline") -> float | None:
+    try:
+        return None if text is None else parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option} {text!r} is not {error}.") from None
+
+
+def page_list(spec: str | None) -> str | None:
+    try:
+        return spec if spec is None or parse_pages(spec) else None
+    except ValueError as error:
+        raise UsageError(f"--pages: {error}.") from None

@@ -1,0 +1,93 @@
+"""The finished document, for a person."""
+
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from quire.cli.exits import UsageError
+from quire.cli.screen import screen
+from quire.cli.tables import Column, fitting_table
+from quire.cli.view import STYLES, cost_words
+from quire.contracts.results import DocumentReport, PageResult
+
+COLUMNS = (
+    Column("page", 0, right=True),
+    Column("class", 3),
+    Column("source", 1),
+    Column("read by", 5),
+    Column("chars", 4, right=True),
+    Column("why", 2, at_least=16, cut=True),
+)
+# A longer document shows only the pages that a person must know about.
+EVERY_PAGE_UP_TO = 40
+
+
+def show_report(report: DocumentReport) -> None:
+    """The pages with their sources, the counts, and where the text is."""
+    console = screen()
+    short = len(report.pages) <= EVERY_PAGE_UP_TO
+    shown = [page for page in report.pages if short or page.source.degraded]
+    if shown:
+        console.print(_table(shown, console.width))
+    console.print(_counts(report))
+    for warning in report.metadata.warnings:
+        console.print(f"note: {warning}")
+    if report.metadata.timeout_occurred:
+        console.print("note: the deadline passed; --deadline gives a document more time")
+    if report.cached:
+        console.print("note: a stored result of the same document; --force reads it again")
+    # Left to the terminal to wrap: a line broken here could not be copied in one piece.
+    where = report.metadata.result_local_path or report.metadata.result_s3_url
+    console.print(f"text: {where}", soft_wrap=True)
+
+
+def _table(pages: list[PageResult], width: int) -> Table:
+    return fitting_table(
+        COLUMNS,
+        [
+            {
+                "page": str(page.page),
+                "class": page.classification.value,
+                "source": Text(page.source.value, style=STYLES[page.source.value]),
+                "read by": f"{page.provider}:{page.model}" if page.provider else "",
+                "chars": str(page.chars),
+                "why": Text(
+                    f"{page.error.code}: {page.error.error}" if page.error else page.reason
+                ),
+            }
+            for page in pages
+        ],
+        width,
+    )
+
+
+def _counts(report: DocumentReport) -> str:
+    meta = report.metadata
+    sources = Counter(page.source.value for page in report.pages)
+    by_source = ", ".join(f"{count} {name}" for name, count in sorted(sources.items()))
+    took = (
+        datetime.fromisoformat(report.completed_at) - datetime.fromisoformat(report.started_at)
+    ).total_seconds()
+    cost = cost_words(meta.input_tokens + meta.output_tokens, meta.cost_usd) or "$0.0000"
+    return f"{meta.total_pages} pages in {took:.1f} s: {by_source}; {cost}"
+
+
+def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentReport:
+    """Put `text.txt` and `result.json` into the folder that was asked for."""
+    target = folder / "text.txt"
+    here = {"result_local_path": str(target.absolute())}
+    meta = report.metadata.model_copy(update=here)
+    moved = report.model_copy(update={"metadata": meta})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text)
+        (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"--out {folder}: {error.strerror}.",
+            f"The result is kept; try another folder: starter.py result {report.job_id} --out ...",
+        ) from None
+    return moved

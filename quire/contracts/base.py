@@ -1,0 +1,39 @@
+"""The bases of every type that crosses a process border.
+
+Bytes and page texts never appear in these types: they travel as keys into the store."""
+
+from typing import Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+
+
+class Wire(BaseModel):
+    """Frozen. A field that is not known is passed over: while workers are replaced one after the
+    other, those of the older version are given what the newer one writes."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class StrictWire(Wire):
+    """What people send: a typo must not pass as a default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Lean(Wire):
+    """Leaves out what is at its default: history holds one of these for each attempt."""
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        whole: dict[str, Any] = serialize(self)
+        return {
+            name: value
+            for name, value in whole.items()
+            if getattr(self, name) != fields[name].default
+        }

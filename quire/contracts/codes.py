@@ -1,0 +1,66 @@
+"""The public error codes, and an error as people and programs see it."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Code(StrEnum):
+    """The public error codes."""
+
+    NOT_PDF = "NOT_PDF"
+    TOO_LARGE = "TOO_LARGE"
+    GW_4XX = "GW_4XX"
+    GW_5XX = "GW_5XX"
+    GW_TIMEOUT = "GW_TIMEOUT"
+    IO_ERROR = "IO_ERROR"
+    NOT_READY = "NOT_READY"
+    EXPIRED = "EXPIRED"
+    FORBIDDEN = "FORBIDDEN"
+    UNKNOWN = "UNKNOWN"
+
+
+ErrorType = Literal["retryable", "terminal"]
+OUR_FAULTS = frozenset({"BUG", "NO_WORKER", "STORAGE"})
+
+
+class ErrorInfo(BaseModel):
+    """An error as people and programs see it: no stack traces, server paths or secrets."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code: Code
+    reason: str
+    error_type: ErrorType
+    message: str
+    remedy: str
+
+    @property
+    def ours(self) -> bool:
+        """Whoever runs Quire must mend it; the document and who sent it are not to blame."""
+        return self.reason in OUR_FAULTS
+
+    def line(self) -> str:
+        """The one line a person reads."""
+        return f"{self.code} ({self.reason}): {self.message} {self.remedy}".strip()
+
+
+class FailureKind(StrEnum):
+    """What went wrong with one attempt, in the words of the vendor table."""
+
+    RATE = "RATE"
+    QUOTA = "QUOTA"
+    AUTH = "AUTH"
+    MODEL = "MODEL"
+    REQUEST = "REQUEST"
+    IMAGE_SIZE = "IMAGE_SIZE"
+    TIMEOUT = "TIMEOUT"
+    SERVER = "SERVER"
+    CONNECT = "CONNECT"
+    BAD_BODY = "BAD_BODY"
+    CONTENT = "CONTENT"
+    OUTPUT = "OUTPUT"
+    RENDER = "RENDER"
+    STORAGE = "STORAGE"
+    BUG = "BUG"

@@ -1,0 +1,58 @@
+"""What people ask of a document."""
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+)
+
+from quire.contracts.base import StrictWire, Wire
+from quire.contracts.names import JOB_ID, LONGEST_DEADLINE_S
+from quire.contracts.page_ranges import parse_pages
+
+DocumentKind = Literal["pdf", "images"]
+
+
+def _page_list(spec: str) -> str:
+    parse_pages(spec)
+    return spec
+
+
+class RetryRequest(StrictWire):
+    """A person wants pages read again: the named ones, or all that are degraded."""
+
+    user_id: str = ""
+    pages: Annotated[str, AfterValidator(_page_list)] | None = None
+
+
+class DocumentRequest(Wire):
+    """What a person asks for. What is None is decided by the worker's settings."""
+
+    job_id: str = Field(pattern=JOB_ID)
+    source: str
+    source_name: str = ""
+    user_id: str = ""
+    engine: str | None = None
+    tier: Literal["primary", "secondary", "fast"] = "primary"
+    instructions: str = ""
+    text_only: bool = False
+    deadline_s: float | None = Field(default=None, gt=0, le=LONGEST_DEADLINE_S)
+    pages: Annotated[str, AfterValidator(_page_list)] | None = None
+    force: bool = False
+    # Sealed by the client: a password never leaves it in clear.
+    sealed_password: str | None = None
+    # Set by the tool when a finished document is read again in part.
+    retry: RetryRequest | None = None
+
+
+class RetryResult(Wire):
+    """Which pages will be read again."""
+
+    pages: tuple[int, ...]
+
+
+class CancelRequest(StrictWire):
+    """A person wants the document to stop; what is done is kept."""
+
+    user_id: str = ""

@@ -1,0 +1,23 @@
+"""Queue names, workflow ids and other names that processes agree on."""
+
+WORKFLOW_QUEUE = "quire"
+DOCUMENTS_QUEUE = "quire-documents"
+WORKFLOW_ID_PREFIX = "document-"
+LOCAL_PROVIDER = "local"
+LOCAL_MODEL = "rapidocr"
+# A job id is part of a workflow id and of a folder's name.
+JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+# Temporal keeps a workflow as long as it takes, but no one waits longer for a document.
+LONGEST_DEADLINE_S = 30 * 86400.0
+# The memo in which a document's start goes along from run to run.
+STARTED_MEMO = "QuireStarted"
+
+
+def route_queue(provider: str, model: str) -> str:
+    """The task queue of one route."""
+    return f"quire-ai-{provider}-{model}"
+
+
+def workflow_id(job_id: str) -> str:
+    """The workflow id of a job."""
+    return WORKFLOW_ID_PREFIX + job_id

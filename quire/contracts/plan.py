@@ -1,0 +1,47 @@
+"""How one document will be read, as it stands in history."""
+
+from typing import Literal
+
+from quire.contracts.base import Wire
+from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, ProviderPlan
+
+
+class PlanDefaults(Wire):
+    """What the worker's settings say where a request is silent."""
+
+    engine: str
+    other_engine: str
+    providers: dict[str, ProviderPlan]
+    route_chain: tuple[str, ...] = ()
+    local_ocr: Literal["auto", "always", "never"] = "auto"
+    local_missing: str = ""
+    limit: int = 2
+    local_limit: int = 1
+    local_timeout_s: float = 120.0
+    deadline_s: float = 180.0
+    breaker: BreakerPolicy = BreakerPolicy()
+    dispatch: DispatchPolicy = DispatchPolicy()
+    image: ImageOptions = ImageOptions()
+    system_prompt: str
+    context_radius: int = 1
+    context_bytes: int = 3000
+    every_page: bool = False
+
+
+class DocumentPlan(Wire):
+    """The plan as it stands in history: a retry or a replay reads the same one."""
+
+    chain: Chain
+    deadline_s: float
+    breaker: BreakerPolicy
+    dispatch: DispatchPolicy
+    reading: ReadingOptions
+    every_page: bool
+    # 0 in plans from before there was a head: then everything is surveyed first.
+    survey_head: int = 0
+
+    @property
+    def engine(self) -> str:
+        """The provider of the first route, as lists show it."""
+        return self.chain.routes[0].provider if self.chain.routes else "none"

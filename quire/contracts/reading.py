@@ -1,0 +1,27 @@
+"""How pages are shown to a model."""
+
+from typing import Literal
+
+from quire.contracts.base import Wire
+
+
+class ImageOptions(Wire):
+    """How a page is drawn for a model."""
+
+    dpi: int = 100
+    color: Literal["rgb", "gray"] = "rgb"
+    format: Literal["jpeg", "png", "webp"] = "jpeg"
+    jpeg_quality: int = 70
+
+
+class ReadingOptions(Wire):
+    """All that shapes a model's answer besides page and route; part of every answer's key."""
+
+    image: ImageOptions = ImageOptions()
+    system_prompt: str
+    instructions: str = ""
+    context_radius: int = 1
+    context_bytes: int = 3000
+    # Set by a forced run: its answers then have keys of their own, and an interrupted forced
+    # run still never buys a page twice.
+    salt: str = ""

@@ -1,0 +1,80 @@
+"""What the queries of a document answer."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from quire.contracts.base import StrictWire, Wire
+from quire.contracts.page import Attempt, Classification, PageError, TextSource
+
+
+class ProgressDetail(Wire):
+    """The details of progress: errors by page, and counts by where pages stand."""
+
+    page_errors: dict[int, PageError] = Field(default={})
+    pages_by_source: dict[str, int] = Field(default={})
+    waiting: int = 0
+    in_flight: int = 0
+    phase: str = "starting"
+    warnings: tuple[str, ...] = ()
+    timeout_occurred: bool = False
+    input_tokens: int = 0
+    output_tokens: int = 0
+    # None when the price of a model is unknown.
+    cost_usd: float | None = 0.0
+    cancelled: bool = False
+
+
+class DocumentStatus(Wire):
+    """The progress contract. Counts are absolute, never deltas."""
+
+    job_id: str
+    status: Literal["pending", "running", "completed", "failed"]
+    total_items: int = 0
+    completed_items: int = 0
+    failed_items: int = 0
+    current_item: int | None = None
+    last_completed_item: int | None = None
+    progress_detail: ProgressDetail = ProgressDetail()
+    heartbeat_at: str | None = None
+    started_at: str | None = None
+    deadline_at: str | None = None
+    completed_at: str | None = None
+    error_message: str | None = None
+
+
+class PageRange(StrictWire):
+    """Argument of the query `pages`."""
+
+    first: int = 1
+    last: int = 1_000_000
+
+
+class PageStatus(Wire):
+    """One page as the query `pages` tells it."""
+
+    page: int
+    classification: Classification
+    state: Literal["waiting", "in_flight", "done"]
+    source: TextSource | None = None
+    route: str | None = None
+    attempts: tuple[Attempt, ...] = ()
+    error: PageError | None = None
+
+
+class PageTexts(Wire):
+    """Where finished pages have their text: the answer's key, or nothing for MuPDF's."""
+
+    sha256: str
+    pages: tuple[tuple[int, str], ...]
+
+
+class BreakerStatus(Wire):
+    """One route's or provider's breaker as the query `breakers` tells it."""
+
+    key: str
+    state: str
+    retry_at: str | None = None
+    failures: int = 0
+    in_flight: int = 0
+    reason: str = ""

@@ -1,0 +1,78 @@
+"""What is kept in the store as JSON."""
+
+from typing import NamedTuple
+
+from quire.contracts.base import Wire
+from quire.contracts.document import DocumentKind
+from quire.contracts.page import Classification, Usage
+from quire.contracts.reading import ReadingOptions
+from quire.contracts.results import DocumentReport
+
+
+class PageSurvey(Wire):
+    """One surveyed page, kept in the store: never a payload."""
+
+    page: int
+    classification: Classification
+    reason: str
+    text: str = ""
+
+
+class StoredAnswer(Wire):
+    """One page as one route read it: the object behind an answer key."""
+
+    text: str
+    provider: str
+    model: str
+    milliseconds: int
+    usage: Usage
+    cost_usd: float | None = None
+    request_id: str | None = None
+    # The run of a workflow that paid for it: for every other one it is free.
+    bought_by: str = ""
+
+
+class Brief(Wire):
+    """What all attempts of a document have in common: kept in the store, named in payloads."""
+
+    job_id: str
+    sha256: str
+    page_count: int
+    reading: ReadingOptions
+    # (provider, model, timeout in seconds) of every route, by its place in the chain.
+    routes: tuple[tuple[str, str, float], ...]
+    # False while breakers count failures over a window: one failure then means little.
+    stand_down: bool = True
+    kind: DocumentKind = "pdf"
+    sealed_password: str | None = None
+
+
+class StoredResult(Wire):
+    """A complete result, kept for whoever brings the same bytes and options again."""
+
+    report: DocumentReport
+    text_sha256: str
+
+
+# How the stored forms of `ImageList` and `ImageManifest` begin; no PDF or image does.
+LIST_BEGINS = b'{"quire_images"'
+
+
+class ImageList(Wire):
+    """The files as they came, by the hash of their bytes; not yet looked into."""
+
+    quire_images: tuple[str, ...]
+
+
+class ImagePage(NamedTuple):
+    """One page: a file, and which of its pictures."""
+
+    sha256: str
+    frame: int
+
+
+class ImageManifest(Wire):
+    """The document itself: its hash is the document's. Names are no part of it, so the same
+    pictures are the same document whatever they are called."""
+
+    quire_pages: tuple[ImagePage, ...]

@@ -1,0 +1,1 @@
+"""Rules, pure: no clock, no chance, no I/O."""

@@ -1,0 +1,79 @@
+"""How one document will be read: decided once, at its start, from request and settings."""
+
+from quire.contracts.codes import Code
+from quire.contracts.document import DocumentRequest
+from quire.contracts.plan import DocumentPlan, PlanDefaults
+from quire.contracts.reading import ReadingOptions
+from quire.contracts.routing import ChainRequest
+from quire.domain.errors import DocumentRefused
+from quire.domain.routing.routes import build_chain
+
+# So many pages are surveyed first, and models are asked for them while the rest is surveyed.
+SURVEY_HEAD = 25
+
+
+def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequest:
+    """The chain that this request asks for."""
+    engine = request.engine or defaults.engine
+    other = defaults.other_engine if engine == defaults.engine else defaults.engine
+    return ChainRequest(
+        engine=engine,
+        engine_asked=request.engine is not None,
+        tier=request.tier,
+        other_engine=other,
+        explicit=defaults.route_chain,
+        providers=defaults.providers,
+        local_ocr=defaults.local_ocr,
+        local_missing=defaults.local_missing,
+        limit=defaults.limit,
+        local_limit=defaults.local_limit,
+        local_timeout_s=defaults.local_timeout_s,
+    )
+
+
+def make_plan(
+    request: DocumentRequest, defaults: PlanDefaults, *, run_id: str = ""
+) -> DocumentPlan:
+    """How this document will be read; `run_id` sets a forced run's answers apart."""
+    refuse_unusable_engine(request.engine, defaults)
+    reading = ReadingOptions(
+        image=defaults.image,
+        system_prompt=defaults.system_prompt,
+        instructions=request.instructions,
+        context_radius=defaults.context_radius,
+        context_bytes=defaults.context_bytes,
+        salt=run_id if request.force else "",
+    )
+    return DocumentPlan(
+        chain=build_chain(chain_request(request, defaults)),
+        deadline_s=request.deadline_s or defaults.deadline_s,
+        breaker=defaults.breaker,
+        dispatch=defaults.dispatch,
+        reading=reading,
+        every_page=defaults.every_page,
+        survey_head=SURVEY_HEAD,
+    )
+
+
+def refuse_unusable_engine(engine: str | None, defaults: PlanDefaults) -> None:
+    """An engine that was asked for by name and cannot be called is an error, not a detour."""
+    if engine is None:
+        return
+    if engine == "local":
+        missing = defaults.local_missing
+    elif engine in defaults.providers:
+        plan = defaults.providers[engine]
+        named = any(entry.startswith(f"{engine}:") for entry in defaults.route_chain)
+        missing = plan.missing
+        if not missing and not plan.models and not named:
+            missing = f"no model is named: set {engine.upper().replace('-', '_')}_PRIMARY_MODEL"
+    else:
+        known = ", ".join(sorted([*defaults.providers, "local"]))
+        missing = f"it is not one of {known}"
+    if missing:
+        raise DocumentRefused(
+            Code.GW_4XX,
+            "AUTH",
+            f"The engine {engine} cannot be used: {missing}.",
+            "Set what is missing, or choose another engine with --engine.",
+        )

@@ -1,0 +1,1 @@
+"""Which model reads a page, and when."""

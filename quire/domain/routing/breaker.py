@@ -1,0 +1,93 @@
+"""The circuit breaker: a pure function of (state, outcome, now).
+
+closed ──failure──> open ──cooldown over, one probe──> half_open ──success──> closed
+                      ^                                    │
+                      └──────────── failure, longer ───────┘
+
+An attempt remembers the breaker's `changes` at its start. A result that comes back after the
+breaker changed belongs to the past and moves nothing: a herd of failures begun together opens
+the breaker once, not once each.
+"""
+
+from typing import Literal
+
+from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState
+
+Admission = Literal["yes", "probe", "no"]
+
+
+def admits(breaker: Breaker, now: float) -> Admission:
+    """May an attempt start now? `probe` means: exactly one may."""
+    if breaker.state is BreakerState.CLOSED:
+        return "yes"
+    if breaker.state is BreakerState.OPEN and now >= breaker.retry_at:
+        return "probe"
+    return "no"
+
+
+def begin_probe(breaker: Breaker) -> Breaker:
+    """The one probe has started."""
+    return breaker.model_copy(
+        update={"state": BreakerState.HALF_OPEN, "changes": breaker.changes + 1}
+    )
+
+
+def lose_probe(breaker: Breaker, begun_at: int) -> Breaker:
+    """The probe ended without a verdict: its slot is free for the next one."""
+    if breaker.state is not BreakerState.HALF_OPEN or begun_at != breaker.changes:
+        return breaker
+    return breaker.model_copy(update={"state": BreakerState.OPEN, "changes": breaker.changes + 1})
+
+
+def succeed(breaker: Breaker, begun_at: int, policy: BreakerPolicy) -> Breaker:
+    """An attempt begun at change `begun_at` was answered."""
+    if begun_at != breaker.changes:
+        return breaker
+    if breaker.state is BreakerState.HALF_OPEN:
+        return Breaker(changes=breaker.changes + 1, retry_at=breaker.retry_at)
+    if policy.trip == "window":
+        return breaker.model_copy(update={"recent": _slide(breaker.recent, "o", policy)})
+    return breaker
+
+
+def fail(
+    breaker: Breaker,
+    begun_at: int,
+    now: float,
+    policy: BreakerPolicy,
+    *,
+    reason: str,
+    retry_after_s: float | None = None,
+    long_rest: bool = False,
+) -> Breaker:
+    """An attempt begun at change `begun_at` failed in a way that counts."""
+    if begun_at != breaker.changes or breaker.state is BreakerState.OPEN:
+        return breaker
+    recent = _slide(breaker.recent, "x", policy)
+    counting = breaker.state is BreakerState.CLOSED and policy.trip == "window" and not long_rest
+    if counting and recent.count("x") / policy.window < policy.threshold:
+        return breaker.model_copy(update={"recent": recent})
+    failures = breaker.failures + 1
+    rest = _cooldown(failures, policy, retry_after_s, long_rest=long_rest)
+    return Breaker(
+        state=BreakerState.OPEN,
+        retry_at=max(breaker.retry_at, now + rest),
+        failures=failures,
+        changes=breaker.changes + 1,
+        reason=reason,
+    )
+
+
+def _cooldown(
+    failures: int, policy: BreakerPolicy, retry_after_s: float | None, *, long_rest: bool
+) -> float:
+    # The exponent is capped because 2.0**1100 overflows and a document may well live that long.
+    backoff = min(policy.base_backoff_s * 2.0 ** min(failures - 1, 60), policy.max_backoff_s)
+    if long_rest:
+        backoff = max(backoff, policy.long_rest_s)
+    # A vendor that asks for days gets the longest rest there is: a document does not wait so long.
+    return max(backoff, min(retry_after_s or 0.0, policy.long_rest_s))
+
+
+def _slide(recent: str, outcome: str, policy: BreakerPolicy) -> str:
+    return (recent + outcome)[-policy.window :] if policy.trip == "window" else ""

@@ -1,0 +1,122 @@
+"""The breakers of one document: one for each route and one for each provider.
+
+A route is used when both agree. A failure moves the breaker it speaks of: a rate limit the
+route's, a refused key the provider's.
+"""
+
+from collections.abc import Iterable
+
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.page import PageError
+from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, Route
+from quire.contracts.steps import AttemptFailure
+from quire.domain.errors import MEANING
+from quire.domain.routing import breaker as breakers
+from quire.domain.routing.time_budget import timeout_counts
+
+# Failures that say nothing of the vendor: they happened on our side.
+_OURS = (FailureKind.BUG, FailureKind.RENDER, FailureKind.STORAGE)
+# `changes` of the route's and of the provider's breaker when an attempt was begun.
+BegunAt = tuple[int, int]
+
+
+class Health:
+    """Tells of each route's and provider's health, and learns from every attempt's end."""
+
+    def __init__(self, routes: Iterable[Route], policy: BreakerPolicy) -> None:
+        self.policy = policy
+        self.breakers: dict[str, Breaker] = {}
+        for route in routes:
+            self.breakers[route.key] = Breaker()
+            self.breakers[route.provider] = Breaker()
+
+    def of(self, route: Route) -> tuple[Breaker, Breaker]:
+        return self.breakers[route.key], self.breakers[route.provider]
+
+    def is_well(self, route: Route) -> bool:
+        return all(breaker.state is BreakerState.CLOSED for breaker in self.of(route))
+
+    def reasons(self) -> list[str]:
+        """Why breakers are not closed, each reason once."""
+        return sorted({breaker.reason for breaker in self.breakers.values() if breaker.reason})
+
+    def why_no_route(self) -> PageError:
+        """Why a page that was never tried has no model: what keeps its routes away."""
+        if not self.breakers:
+            return PageError(
+                error="No model is configured that could read this page.",
+                code=Code.GW_4XX,
+                error_type="terminal",
+            )
+        reasons = self.reasons()
+        meanings = [MEANING[FailureKind(reason)] for reason in reasons]
+        healing = [meaning for meaning in meanings if meaning.error_type == "retryable"]
+        first = (healing or meanings or [MEANING[FailureKind.SERVER]])[0]
+        return PageError(
+            error=f"Every route that could read this page rests after failures "
+            f"({', '.join(reasons) or 'none is left'}).",
+            code=first.code,
+            error_type=first.error_type,
+        )
+
+    def allow_probes(self, now: float) -> None:
+        """A person knows more than a cooldown: every open breaker may be probed now."""
+        for key, breaker in self.breakers.items():
+            if breaker.state is BreakerState.OPEN and breaker.retry_at > now:
+                self.breakers[key] = breaker.model_copy(update={"retry_at": now})
+
+    def begin(self, route: Route, *, probe: bool) -> BegunAt:
+        """An attempt starts; as a probe it takes the one place of every breaker that is open."""
+        for key in (route.key, route.provider):
+            if probe and self.breakers[key].state is not BreakerState.CLOSED:
+                self.breakers[key] = breakers.begin_probe(self.breakers[key])
+        of_route, of_provider = self.of(route)
+        return of_route.changes, of_provider.changes
+
+    def answered(self, route: Route, begun_at: BegunAt) -> None:
+        """The vendor answered, whatever it said."""
+        self._succeed(route.key, begun_at[0])
+        self._succeed(route.provider, begun_at[1])
+
+    def lost(self, route: Route, begun_at: BegunAt) -> None:
+        """The attempt ended without telling anything: a probe's place is free again."""
+        self._lose(route.key, begun_at[0])
+        self._lose(route.provider, begun_at[1])
+
+    def failed(
+        self, route: Route, begun_at: BegunAt, failure: AttemptFailure, given_s: float, now: float
+    ) -> None:
+        """Count a failure where its meaning says."""
+        meaning = MEANING[failure.kind]
+        timed_out = failure.kind is FailureKind.TIMEOUT
+        if failure.kind in _OURS or (timed_out and not timeout_counts(given_s, route.timeout_s)):
+            self.lost(route, begun_at)
+        elif meaning.trips is None:
+            self.answered(route, begun_at)
+        elif meaning.trips == "provider":
+            self._fail(route.provider, begun_at[1], failure, now)
+            self._lose(route.key, begun_at[0])
+        else:
+            self._fail(route.key, begun_at[0], failure, now)
+            if timed_out:
+                self._lose(route.provider, begun_at[1])
+            else:
+                # The provider was reached and took the key: only this model is at fault.
+                self._succeed(route.provider, begun_at[1])
+
+    def _fail(self, key: str, begun_at: int, failure: AttemptFailure, now: float) -> None:
+        self.breakers[key] = breakers.fail(
+            self.breakers[key],
+            begun_at,
+            now,
+            self.policy,
+            reason=failure.kind.value,
+            retry_after_s=failure.retry_after_s,
+            long_rest=MEANING[failure.kind].rests == "long",
+        )
+
+    def _succeed(self, key: str, begun_at: int) -> None:
+        self.breakers[key] = breakers.succeed(self.breakers[key], begun_at, self.policy)
+
+    def _lose(self, key: str, begun_at: int) -> None:
+        self.breakers[key] = breakers.lose_probe(self.breakers[key], begun_at)

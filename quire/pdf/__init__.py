@@ -1,0 +1,1 @@
+"""MuPDF and images: open, survey, draw; always in a child process."""

@@ -1,0 +1,114 @@
+"""Page images as they come from scanners and phones, made fit for a model. Runs in the child."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PIL import Image, ImageFile, ImageOps
+
+from quire.contracts.codes import FailureKind
+from quire.contracts.page import Classification
+from quire.contracts.reading import ImageOptions
+from quire.contracts.stored import PageSurvey
+from quire.domain.document.transcription import PageImage
+from quire.domain.errors import AttemptFailed
+from quire.pdf.classify import BLANK_INK, unsurveyed
+from quire.pdf.geometry import Box
+from quire.pdf.ink import ink_share
+from quire.pdf.render import MAX_SIDE, encode
+
+# The width of a page of paper: what `IMAGE_DPI` means for a picture that does not know its size.
+_PAGE_INCHES = 8.27
+# A4 at 1200 dpi has 140 million; more is a bomb, or no page.
+_MAX_PIXELS = 200_000_000
+_SURVEY_SIDE = 240
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP", "DIB")
+
+
+def count_frames(path: str) -> int:
+    """Pages of a TIFF; an animation of another format is one page; 0 when it is no image."""
+    try:
+        with _opened(path, 0) as image:
+            return int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
+    except MemoryError:
+        raise
+    except Exception:
+        return 0
+
+
+def survey_frame(path: str, frame: int, number: int) -> PageSurvey:
+    """SCANNED, or BLANK when there is no ink on it."""
+    try:
+        with _opened(path, frame) as image:
+            image.draft("L", (_SURVEY_SIDE, _SURVEY_SIDE))
+            grey = _plain(image, gray=True)
+            grey.thumbnail((_SURVEY_SIDE, _SURVEY_SIDE))
+    except MemoryError:
+        raise
+    except Exception as error:
+        return unsurveyed(number, f"the image is damaged ({type(error).__name__})")
+    ink = ink_share(grey, Box(0, 0, grey.width, grey.height))
+    if ink < BLANK_INK:
+        reason = f"a page image with no ink on it (ink {ink:.2%})"
+        return PageSurvey(page=number, classification=Classification.BLANK, reason=reason)
+    return PageSurvey(page=number, classification=Classification.SCANNED, reason="a page image")
+
+
+def draw_frame(path: str, frame: int, options: ImageOptions, scale: float) -> PageImage:
+    """Upright, on white, in eight bits, and as large as a page at `IMAGE_DPI`: never larger
+    than it came."""
+    with _opened(path, frame) as image:
+        size = _target(image.width, image.height, options.dpi, scale)
+        # A JPEG is decoded at the next size above what is needed, in a fraction of the memory.
+        image.draft(None, size)
+        picture = _plain(image, gray=options.color == "gray")
+        if (picture.width > picture.height) != (size[0] > size[1]):
+            size = (size[1], size[0])  # it was lying on its side
+        if size != picture.size:
+            picture = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+    return PageImage(encode(picture, options), f"image/{options.format}", *picture.size)
+
+
+@contextmanager
+def _opened(path: str, frame: int) -> Iterator[Image.Image]:
+    # Our own limit, below: Pillow's warns at half of it and raises at twice.
+    Image.MAX_IMAGE_PIXELS = None
+    # Half a page must not pass for a page.
+    ImageFile.LOAD_TRUNCATED_IMAGES = False
+    with Image.open(path, formats=_FORMATS) as image:
+        if frame:
+            image.seek(frame)
+        if image.width * image.height > _MAX_PIXELS:
+            raise AttemptFailed(
+                FailureKind.RENDER, f"The image is too large ({image.width} x {image.height})."
+            )
+        yield image
+
+
+def _target(width: int, height: int, dpi: int, scale: float) -> tuple[int, int]:
+    zoom = min(1.0, dpi * _PAGE_INCHES / min(width, height), MAX_SIDE / max(width, height)) * scale
+    return max(1, round(width * zoom)), max(1, round(height * zoom))
+
+
+def _plain(image: Image.Image, *, gray: bool) -> Image.Image:
+    """Turned as its EXIF says, without alpha, in eight bits."""
+    upright = ImageOps.exif_transpose(image)
+    if upright.mode in ("I", "F") or upright.mode.startswith("I;"):
+        upright = _eight_bits(upright)
+    if upright.has_transparency_data:
+        on_white = upright.convert("RGBA")
+        paper = Image.new("RGBA", on_white.size, "white")
+        upright = Image.alpha_composite(paper, on_white)
+    return upright.convert("L" if gray else "RGB")
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """By the range that is used: twelve bits of a scanner in sixteen would else be black."""
+    wide = (image if image.mode == "F" else image.convert("I")).convert("F")
+    low, high = wide.getextrema()
+    assert isinstance(low, float | int)
+    assert isinstance(high, float | int)
+    if image.mode != "F" and low >= 0:
+        low = 0.0
+        high = float(max(255, 2 ** int(high).bit_length() - 1))
+    span = (high - low) or 1.0
+    return wide.point(lambda value: value * (255 / span) - low * 255 / span).convert("L")

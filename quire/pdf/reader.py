@@ -1,0 +1,195 @@
+"""The face of this package: count, survey and draw the pages of a PDF, whatever is in it."""
+
+from pathlib import Path
+from typing import Any
+
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.reading import ImageOptions
+from quire.contracts.stored import PageSurvey
+from quire.domain.document.transcription import PageImage
+from quire.domain.errors import AttemptFailed, DocumentRefused
+from quire.pdf.children import ChildHung, ChildLost, Children, ChildStarved
+from quire.pdf.classify import unsurveyed
+
+# Some 30 ms of work: as long as a page that is to be drawn may have to wait for its child.
+_CHUNK_PAGES = 10
+# A chunk ends early after this time, so that the hard limit is only ever met by a single page.
+_CHUNK_BUDGET_S = 2.0
+_LOST = (ChildHung, ChildLost, ChildStarved)
+_WHY = {
+    ChildHung: "it takes too long",
+    ChildLost: "it crashes the reader",
+    ChildStarved: "it needs too much memory",
+}
+# Some pages hang at one zoom and draw at once at another.
+_OTHER_ZOOM = 0.83
+
+
+class Documents:
+    """PDFs read in child processes, each call within limits of time and memory.
+
+    Belongs to one event loop. Nothing is started before the first call or `warm_up`.
+    """
+
+    def __init__(
+        self,
+        *,
+        processes: int,
+        survey_timeout_s: float = 10.0,
+        render_timeout_s: float = 20.0,
+        memory_bytes: int = 2 * 1024**3,
+    ) -> None:
+        self._survey_timeout_s = survey_timeout_s
+        self._render_timeout_s = render_timeout_s
+        self._children = Children(processes, memory_bytes)
+
+    def warm_up(self) -> None:
+        """Start a child now, without waiting for it."""
+        self._children.warm_up()
+
+    async def inspect(self, path: Path, password: str | None = None) -> int:
+        """The number of pages; raises DocumentRefused if there is no document to read."""
+        try:
+            pages = await self._twice(
+                "count_pages", str(path), password, timeout_s=self._survey_timeout_s
+            )
+        except _LOST as error:
+            raise DocumentRefused(
+                Code.NOT_PDF,
+                "UNREADABLE",
+                f"The PDF cannot be opened: {_WHY[type(error)]}.",
+                "Repair or re-export the document, then send it again.",
+            ) from None
+        return int(pages)
+
+    async def survey(
+        self,
+        path: Path,
+        first: int,
+        last: int,
+        password: str | None = None,
+        *,
+        patient: bool = True,
+    ) -> list[PageSurvey]:
+        """Text and classification of the pages from `first` to `last`, both included.
+
+        Never fails for a page's sake: one that cannot be surveyed says so in its reason.
+        A patient survey makes way for pages that are to be drawn.
+        """
+        surveyed: list[PageSurvey] = []
+        page = first
+        while page <= last:
+            end = min(last, page + _CHUNK_PAGES - 1)
+            try:
+                done = await self._survey_chunk(path, page, end, password, patient)
+            except _LOST as error:
+                if page == end and isinstance(error, ChildHung):
+                    done = [unsurveyed(page, _WHY[ChildHung])]
+                else:
+                    numbers = range(page, end + 1)
+                    done = [await self._survey_alone(path, n, password, patient) for n in numbers]
+            surveyed.extend(done)
+            page += len(done)
+        return surveyed
+
+    async def _survey_chunk(
+        self, path: Path, first: int, last: int, password: str | None, patient: bool
+    ) -> list[PageSurvey]:
+        args = (str(path), first, last, password, _CHUNK_BUDGET_S)
+        done: list[PageSurvey] = await self._children.run(
+            "survey_pages", *args, timeout_s=self._survey_timeout_s, patient=patient
+        )
+        return done
+
+    async def _survey_alone(
+        self, path: Path, page: int, password: str | None, patient: bool
+    ) -> PageSurvey:
+        args = (str(path), page, page, password, 0.0)
+        limit = self._survey_timeout_s
+        try:
+            done = await self._twice("survey_pages", *args, timeout_s=limit, patient=patient)
+        except _LOST as error:
+            return unsurveyed(page, _WHY[type(error)])
+        return PageSurvey.model_validate(done[0])
+
+    async def render(
+        self,
+        path: Path,
+        page: int,
+        options: ImageOptions,
+        password: str | None = None,
+        *,
+        scale: float = 1.0,
+    ) -> PageImage:
+        """Draw a page for a model; raises AttemptFailed(RENDER) if that cannot be done."""
+        limit = self._render_timeout_s
+        try:
+            try:
+                image = await self._draw(path, page, options, password, scale, limit * 2 / 3)
+            except ChildHung:
+                smaller = scale * _OTHER_ZOOM
+                image = await self._draw(path, page, options, password, smaller, limit / 3)
+        except _LOST as error:
+            raise AttemptFailed(
+                FailureKind.RENDER, f"Page {page} cannot be drawn: {_WHY[type(error)]}."
+            ) from None
+        return image
+
+    async def _draw(
+        self,
+        path: Path,
+        page: int,
+        options: ImageOptions,
+        password: str | None,
+        scale: float,
+        timeout_s: float,
+    ) -> PageImage:
+        args = (str(path), page, options, password, scale)
+        image: PageImage = await self._twice("draw", *args, timeout_s=timeout_s)
+        return image
+
+    async def count_frames(self, path: Path) -> int:
+        """The pages of an image file; 0 when it cannot be opened."""
+        try:
+            frames = await self._twice("count_frames", str(path), timeout_s=self._survey_timeout_s)
+        except _LOST:
+            return 0
+        return int(frames)
+
+    async def survey_image(self, path: Path, frame: int, page: int) -> PageSurvey:
+        """Classification of a page image; one that cannot be surveyed says so in its reason."""
+        args = (str(path), frame, page)
+        try:
+            done = await self._twice("survey_image", *args, timeout_s=self._survey_timeout_s)
+        except _LOST as error:
+            return unsurveyed(page, _WHY[type(error)])
+        return PageSurvey.model_validate(done)
+
+    async def render_image(
+        self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
+    ) -> PageImage:
+        """Draw a page image for a model; raises AttemptFailed(RENDER) if that cannot be done."""
+        args = (str(path), frame, page, options, scale)
+        try:
+            image: PageImage = await self._twice(
+                "draw_image", *args, timeout_s=self._render_timeout_s
+            )
+        except _LOST as error:
+            raise AttemptFailed(
+                FailureKind.RENDER, f"Page {page} cannot be drawn: {_WHY[type(error)]}."
+            ) from None
+        return image
+
+    async def _twice(
+        self, name: str, *args: object, timeout_s: float, patient: bool = False
+    ) -> Any:
+        """A child may be killed, or be full of what came before, for no fault of this page:
+        one more try in a fresh one."""
+        try:
+            return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
+        except (ChildLost, ChildStarved):
+            return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
+
+    def close(self) -> None:
+        """End all children; nothing can be read afterwards."""
+        self._children.close()

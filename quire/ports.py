@@ -1,0 +1,140 @@
+"""What the application needs of the world: store, providers, documents, tracing."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from quire.contracts.reading import ImageOptions
+from quire.contracts.stored import PageSurvey
+from quire.domain.document.origin import Fetched
+from quire.domain.document.transcription import PageAnswer, PageImage, PageQuestion
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One object as a listing tells it; `modified` is seconds since the epoch."""
+
+    key: str
+    bytes: int
+    modified: float
+
+
+class Store(Protocol):
+    """Small objects by key, and documents as files. Writing the same key again is harmless."""
+
+    async def get(self, key: str) -> bytes | None:
+        """The object, or None."""
+        ...
+
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        """Write the object whole or not at all; without `replace`, the first writer wins, and
+        False says that it was another."""
+        ...
+
+    async def exists(self, key: str) -> bool: ...
+
+    async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
+        """Copy a file in, streaming; one that exists and may stay only counts as used anew."""
+        ...
+
+    async def local_path(self, key: str) -> Path | None:
+        """A path on this machine that a child process can open, or None if the key is gone.
+
+        A store that is elsewhere keeps the file here for at least a quarter of an hour.
+        """
+        ...
+
+    def describe(self, key: str) -> tuple[str | None, str | None]:
+        """Where a person finds the object: (local path, URL), one of them."""
+        ...
+
+    async def link(self, key: str, seconds: int) -> str | None:
+        """A URL that reads the object without credentials for so long, where there are such."""
+        ...
+
+    def entries(self) -> AsyncIterator[Entry]:
+        """Every object, in no order."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Remove the object; one that is gone already is no error."""
+        ...
+
+
+class SourceFetcher(Protocol):
+    """Brings a document to this machine, and refuses what cannot be one."""
+
+    async def fetch(self, source: str, name: str, folder: Path) -> Fetched: ...
+
+
+class Unsealer(Protocol):
+    """Opens what a client sealed for a job."""
+
+    def __call__(self, token: str, job_id: str) -> str: ...
+
+
+class ResultPlaces(Protocol):
+    """Where a job's result goes."""
+
+    def place(self, source: str) -> Store: ...
+
+
+class DocumentReader(Protocol):
+    """Opens, surveys and draws documents, never in this process."""
+
+    async def inspect(self, path: Path, password: str | None = None) -> int: ...
+
+    async def survey(
+        self,
+        path: Path,
+        first: int,
+        last: int,
+        password: str | None = None,
+        *,
+        patient: bool = True,
+    ) -> list[PageSurvey]: ...
+
+    async def render(
+        self,
+        path: Path,
+        page: int,
+        options: ImageOptions,
+        password: str | None = None,
+        *,
+        scale: float = 1.0,
+    ) -> PageImage: ...
+
+    async def count_frames(self, path: Path) -> int: ...
+
+    async def survey_image(self, path: Path, frame: int, page: int) -> PageSurvey: ...
+
+    async def render_image(
+        self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
+    ) -> PageImage: ...
+
+
+class Tracing(Protocol):
+    """Spans around what takes time."""
+
+    def step(self, name: str, page: int) -> AbstractContextManager[object]: ...
+
+    def just_took(self, name: str, page: int, seconds: float) -> None: ...
+
+    def vendor_call(self, route: str, page: int) -> AbstractContextManager[object]: ...
+
+
+class Provider(Protocol):
+    """One vendor, or one engine on this machine."""
+
+    async def read_page(self, model: str, question: PageQuestion, timeout_s: float) -> PageAnswer:
+        """Ask once. Raises `AttemptFailed`, and nothing else, when there is no good answer.
+
+        `timeout_s` is the total time of the call, however slowly the vendor drips.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and child processes."""
+        ...

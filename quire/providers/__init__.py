@@ -1,0 +1,1 @@
+"""One model vendor a file, behind one small port."""

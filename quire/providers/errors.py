@@ -1,0 +1,160 @@
+"""Turns whatever a vendor's call raised into `AttemptFailed`, by the table beside this file."""
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from email.utils import parsedate_to_datetime
+from json import JSONDecodeError
+from typing import Any
+
+from quire.contracts.codes import FailureKind
+from quire.contracts.money import NOTHING, Paid
+from quire.domain.errors import AttemptFailed
+from quire.providers.error_table import BY_CODE, BY_STATUS, BY_WORDS, TABLE
+
+LONGEST_RETRY_AFTER_S = 3600.0
+_LONGEST_MESSAGE = 200
+# So many letters in a row stand in two texts because one quotes the other.
+_QUOTED_LETTERS = 12
+
+_SECRETS = re.compile(
+    r"((authorization|x-api-key)\W*)?\bbearer\s+\S+|(authorization|x-api-key)\W+\S+"
+    r"|\bsk-[\w*.-]{4,}|[\w+/=-]{41,}",
+    re.I,
+)
+
+
+def attempt_failed(
+    error: Exception,
+    who: str,
+    secrets: Iterable[str] = (),
+    asked: str = "",
+    wasted: Paid = NOTHING,
+) -> AttemptFailed:
+    """Turn whatever a call raised into the one error the rest of Quire knows.
+
+    Its message ends in histories and results: neither `secrets` nor what was `asked` may.
+    """
+    if isinstance(error, AttemptFailed):
+        return AttemptFailed(error.kind, f"{who}: {error.info.message}", wasted=wasted)
+    kind = classify(error)
+    response = getattr(error, "response", None)
+    headers: Mapping[str, str] = getattr(response, "headers", {})
+    return AttemptFailed(
+        kind,
+        _line(error, kind, who, secrets, asked),
+        retry_after_s=retry_after(headers, time.time()),
+        wasted=wasted,
+        http_status=getattr(error, "status_code", None),
+    )
+
+
+def classify(error: Exception) -> FailureKind:
+    """What an error means; one that nobody foresaw is our own bug.
+
+    Its most specific class decides: a timeout is never taken for the connection error it
+    derives from.
+    """
+    for cls in type(error).__mro__:
+        table = TABLE.get(cls.__module__.partition(".")[0], {})
+        if cls.__name__ in table:
+            return table[cls.__name__] or _by_status(error)
+    return FailureKind.BUG
+
+
+def _by_status(error: Any) -> FailureKind:
+    status = error.status_code
+    for name in ("error_code", "code", "type"):
+        code = getattr(error, name, None)
+        if isinstance(code, str) and code in BY_CODE:
+            return BY_CODE[code]
+    if status == 400:
+        for words, kind in BY_WORDS:
+            if words.search(_vendor_words(error)):
+                return kind
+    return BY_STATUS.get(status, FailureKind.SERVER)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds the vendor asks us to wait, in any of its spellings; capped, for some say days."""
+    seconds = _number(headers.get("retry-after-ms"), 0.001)
+    if seconds is None:
+        seconds = _number(headers.get("retry-after"), 1.0)
+    if seconds is None and headers.get("retry-after"):
+        try:
+            seconds = parsedate_to_datetime(headers["retry-after"]).timestamp() - now
+        except ValueError:
+            return None
+    if seconds is None or seconds != seconds:
+        return None
+    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER_S)
+
+
+def _number(value: str | None, unit: float) -> float | None:
+    try:
+        return None if value is None else float(value) * unit
+    except ValueError:
+        return None
+
+
+def scrub(text: str, secrets: Iterable[str] = ()) -> str:
+    """One short line without keys, credentials or image data."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, "***")
+    text = " ".join(_SECRETS.sub("***", text).split())
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def quotes(said: str, asked: str) -> bool:
+    """Whether the words repeat what was asked: a page's context, a reader's wishes."""
+    said, asked = _letters(said), _letters(asked)
+    places = range(len(said) - _QUOTED_LETTERS + 1)
+    return any(said[place : place + _QUOTED_LETTERS] in asked for place in places)
+
+
+def _letters(text: str) -> str:
+    """As two spellings of one text have it in common, escaped or not."""
+    return re.sub(r"\\[nrt]|\W+", " ", text).casefold()
+
+
+def _line(error: Any, kind: FailureKind, who: str, secrets: Iterable[str], asked: str) -> str:
+    status, request_id = getattr(error, "status_code", None), getattr(error, "request_id", None)
+    if kind is FailureKind.TIMEOUT and status is None:
+        return f"{who} did not answer in time."
+    if isinstance(error, JSONDecodeError | UnicodeDecodeError):
+        return f"{who} answered 200 with broken JSON."
+    if status is not None:
+        what, words = str(status), _vendor_words(error)
+    else:
+        what, words = _beneath(error)
+    if kind is FailureKind.BUG:
+        words = ""  # Nobody foresaw it, so nobody knows what its words hold.
+    words = scrub(words, secrets)
+    if quotes(words, asked):
+        words = "words that repeat the question"
+    line = f"{who}: {what}: {words}".rstrip(" :")
+    return f"{line} [{scrub(request_id, secrets)}]" if isinstance(request_id, str) else line
+
+
+def _beneath(error: BaseException) -> tuple[str, str]:
+    """What happened, where the SDK only says "Connection error.": the nearest words below."""
+    cause: BaseException | None = error.__cause__ or error
+    name = type(cause).__name__
+    while cause is not None:
+        # The system's own words for it; the whole text would name a file.
+        words = cause.strerror if isinstance(cause, OSError) else str(cause)
+        if words:
+            return name, words
+        cause = cause.__cause__ or cause.__context__
+    return name, ""
+
+
+def _vendor_words(error: Any) -> str:
+    """The vendor's own sentence, without the SDK's dump of the whole body around it."""
+    body = getattr(error, "body", None)
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        if isinstance(inner, Mapping) and isinstance(inner.get("message"), str):
+            return str(inner["message"])
+    return "an answer without a reason"

@@ -1,0 +1,110 @@
+"""The OCR engine, as a process of its own: `python -m quire.providers.ocr_engine PARENT THREADS`.
+
+It says one frame when its models are loaded, then answers every picture on standard input
+with a frame of JSON on standard output: `{"text": ...}` or `{"failed": ..., "kind": ...}`.
+"""
+
+import ctypes
+import json
+import os
+import queue
+import signal
+import struct
+import sys
+import threading
+from typing import Any, BinaryIO
+
+from quire.providers.reading_order import Box, in_reading_order
+
+LENGTH = struct.Struct(">I")
+_PR_SET_PDEATHSIG = 1
+
+
+def main(parent: int, threads: int) -> None:
+    """Serve pictures until the parent closes the pipe or dies."""
+    _die_with(parent)
+    # Reading pages must not starve the heartbeats of the worker beside it.
+    os.nice(5)
+    out = _keep_stdout_to_ourselves()
+    try:
+        engine = _load(threads)
+    except ImportError as error:
+        _say(out, {"failed": f"not installed: {error.name}", "kind": "MODEL"})
+        return
+    _say(out, {"ready": os.getpid()})
+    pictures: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, pictures), daemon=True).start()
+    while True:
+        _say(out, _read(engine, pictures.get()))
+
+
+def _die_with(parent: int) -> None:
+    """Neither outlive the parent, even one killed by SIGKILL, nor hear its Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before the line above took effect
+            os._exit(1)
+
+
+def _keep_stdout_to_ourselves() -> BinaryIO:
+    """Whatever a library prints goes to standard error and not between the frames."""
+    ours = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return ours
+
+
+def _listen(stdin: BinaryIO, pictures: "queue.SimpleQueue[bytes]") -> None:
+    """A thread of its own, so that the end of the pipe is noticed in the middle of a page."""
+    while head := stdin.read(LENGTH.size):
+        pictures.put(stdin.read(LENGTH.unpack(head)[0]))
+    os._exit(0)
+
+
+def _say(out: BinaryIO, what: dict[str, Any]) -> None:
+    body = json.dumps(what).encode()
+    out.write(LENGTH.pack(len(body)) + body)
+    out.flush()
+
+
+def _load(threads: int) -> Any:
+    import numpy
+    from rapidocr import RapidOCR
+
+    engine = RapidOCR(
+        params={
+            # The angle classifier turns whole upright lines to garbage.
+            "Global.use_cls": False,
+            "Global.log_level": "critical",
+            "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+        }
+    )
+    # Each model is loaded at its first use, and nothing to find means nothing to recognise.
+    # Square, because the detector enlarges the shorter side of what it sees.
+    engine(numpy.full((64, 64, 3), 255, numpy.uint8))
+    engine(numpy.full((48, 320, 3), 255, numpy.uint8), use_det=False)
+    return engine
+
+
+def _read(engine: Any, data: bytes) -> dict[str, Any]:
+    import cv2
+    import numpy
+
+    pixels = cv2.imdecode(numpy.frombuffer(data, numpy.uint8), cv2.IMREAD_COLOR)
+    if pixels is None:
+        return {"failed": "the image cannot be decoded", "kind": "REQUEST"}
+    # Every switch is given: the engine keeps what it was last called with.
+    found = engine(pixels, use_det=True, use_cls=False, use_rec=True)
+    if found.boxes is None or found.txts is None:
+        return {"text": ""}
+    pairs = zip(found.boxes, found.txts, strict=True)
+    return {"text": in_reading_order([_box(corners, text) for corners, text in pairs])}
+
+
+def _box(corners: Any, text: str) -> Box:
+    xs, ys = [float(x) for x, _ in corners], [float(y) for _, y in corners]
+    return Box(min(xs), min(ys), max(xs), max(ys), text)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

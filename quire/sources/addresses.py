@@ -1,0 +1,73 @@
+"""Which addresses a URL may lead to, and a connection that goes there and nowhere else."""
+
+import asyncio
+import ipaddress
+import socket
+
+import httpx
+
+from quire.contracts.codes import Code
+from quire.domain.errors import DocumentRefused
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def is_public(address: Address) -> bool:
+    """Not private, loopback, link-local, unspecified, shared, reserved or multicast; an IPv4
+    address wrapped into an IPv6 one is what it wraps."""
+    if isinstance(address, ipaddress.IPv6Address):
+        wrapped = address.ipv4_mapped or address.sixtofour
+        if wrapped is None and address in _NAT64:
+            wrapped = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if wrapped is not None:
+            return is_public(wrapped)
+    return address.is_global and not address.is_multicast
+
+
+async def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
+    """The host's addresses; refused when any of them is not public."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError):
+        raise DocumentRefused(
+            Code.IO_ERROR, "NO_HOST", f"There is no host {host!r}.", "Check the URL."
+        ) from None
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    for address in addresses:
+        if not allow_private and not is_public(ipaddress.ip_address(address.partition("%")[0])):
+            raise DocumentRefused(
+                Code.IO_ERROR,
+                "PRIVATE_ADDRESS",
+                f"The host {host!r} is inside a private network.",
+                "Give a public URL, or set ALLOW_PRIVATE_URLS=true where that is meant.",
+            )
+    return addresses
+
+
+class CheckedTransport(httpx.AsyncBaseTransport):
+    """Connects to the address that was checked: a name asked for twice may answer differently."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+        # No connection is kept: the next host may have the same address and another certificate.
+        self._inner = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_keepalive_connections=0))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        host = request.url.host
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        addresses = await resolve(host, port, allow_private=self._allow_private)
+        # TLS still asks for, and checks, the name; the Host header is set already.
+        request.extensions = {**request.extensions, "sni_hostname": host}
+        for address in addresses[:-1]:
+            request.url = request.url.copy_with(host=address)
+            try:
+                return await self._inner.handle_async_request(request)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                continue
+        request.url = request.url.copy_with(host=addresses[-1])
+        return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -1,0 +1,87 @@
+"""Files on this machine: one document, or page images that make one."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from quire.contracts.codes import Code
+from quire.contracts.stored import ImageList
+from quire.domain.document.keys import source_key
+from quire.domain.document.page_images import natural_key
+from quire.domain.errors import DocumentRefused
+from quire.ports import Store
+from quire.sources.sniff import HEAD, check_file, kind_of, too_large
+
+IMAGE_NAMES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"}
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def page_images(paths: Sequence[Path], *, max_images: int, max_bytes: int) -> list[Path]:
+    """The page images that a folder or a list of files means, as people sort them.
+
+    What is called an image is a page even if it is damaged: leaving it out would lose a page
+    without a word. Other files in a folder are no pages; in a list they are a mistake.
+    """
+    if len(paths) == 1 and paths[0].is_dir():
+        found = [path for path in paths[0].iterdir() if path.is_file() and _is_page(path)]
+        if not found:
+            raise DocumentRefused(
+                Code.NOT_PDF,
+                "NO_IMAGES",
+                f"The folder {paths[0].name!r} has no page images in it.",
+                "Give a PDF, or a folder of PNG, JPEG, TIFF, WebP, GIF or BMP files.",
+            )
+    else:
+        found = list(paths)
+        for path in found:
+            if not (path.is_file() and _is_page(path)):
+                check_file(path, max_bytes)  # says what is wrong with it, unless it is a PDF
+                raise DocumentRefused(
+                    Code.NOT_PDF,
+                    "SEVERAL",
+                    f"{path.name!r} is a PDF among several files.",
+                    "Give PDFs one by one; only page images are put together.",
+                )
+    if len(found) > max_images:
+        raise DocumentRefused(
+            Code.TOO_LARGE,
+            "IMAGES",
+            f"There are {len(found)} page images; at most {max_images} are allowed.",
+            "Split them, or raise MAX_IMAGES.",
+        )
+    for path in found:
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise too_large(f"{path.name!r} has {size:,} bytes", max_bytes)
+    return sorted(found, key=lambda path: (natural_key(path.name), str(path)))
+
+
+async def store_images(store: Store, files: Sequence[Path]) -> str:
+    """Store the raw bytes of every file, then their list; returns the list's hash."""
+    hashes = []
+    for path in files:
+        sha256 = await asyncio.to_thread(hash_file, path)
+        await store.put_file(source_key(sha256), path)
+        hashes.append(sha256)
+    data = ImageList(quire_images=tuple(hashes)).model_dump_json().encode()
+    sha256 = hashlib.sha256(data).hexdigest()
+    await store.put(source_key(sha256), data)
+    return sha256
+
+
+def _is_page(path: Path) -> bool:
+    if path.name.startswith("."):
+        return False
+    if path.suffix.lower() in IMAGE_NAMES:
+        return True
+    try:
+        with path.open("rb") as file:
+            return kind_of(file.read(HEAD)) == "image"
+    except OSError:
+        return False

@@ -1,0 +1,122 @@
+"""Documents behind `http(s)://`: streamed, within limits of size and time, redirects checked."""
+
+import asyncio
+from pathlib import Path
+from urllib.parse import unquote
+
+import httpx
+
+from quire.contracts.codes import Code, ErrorType
+from quire.domain.errors import DocumentRefused
+from quire.sources.addresses import CheckedTransport
+from quire.sources.sniff import too_large
+
+MAX_REDIRECTS = 5
+_CONNECT_S = 10.0
+_PIECE = 256 * 1024
+
+
+class WebSource:
+    """Every hop of a redirect is resolved and checked like the first address."""
+
+    def __init__(self, *, max_bytes: int, time_limit_s: float, allow_private: bool) -> None:
+        self._max_bytes = max_bytes
+        self._time_limit_s = time_limit_s
+        self._allow_private = allow_private
+
+    async def download(self, url: str, target: Path) -> None:
+        """Put the document into `target`; whatever goes wrong, a refusal says it."""
+        transport = CheckedTransport(allow_private=self._allow_private)
+        timeout = httpx.Timeout(self._time_limit_s, connect=_CONNECT_S)
+        try:
+            async with (
+                asyncio.timeout(self._time_limit_s),
+                httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False) as http,
+            ):
+                await self._follow(http, url, target)
+        except TimeoutError:
+            raise _timed_out(self._time_limit_s) from None
+        except httpx.TimeoutException:
+            raise _failed("TIMEOUT", "The server did not answer in time.", "retryable") from None
+        except httpx.ConnectError:
+            raise _failed("CONNECT", "The server cannot be reached.", "retryable") from None
+        except httpx.RemoteProtocolError:
+            raise _failed("CUT_SHORT", "The server broke off its answer.", "retryable") from None
+        except httpx.TransportError as error:
+            broken = f"The transfer failed ({type(error).__name__})."
+            raise _failed("TRANSFER", broken, "retryable") from None
+        except (httpx.InvalidURL, httpx.HTTPError, ValueError):
+            raise _failed("BAD_URL", "The URL cannot be understood.") from None
+
+    async def _follow(self, http: httpx.AsyncClient, url: str, target: Path) -> None:
+        here = _web_url(httpx.URL(url))
+        for _ in range(MAX_REDIRECTS + 1):
+            # Compressed answers would make the size limit a guess.
+            headers = {"accept-encoding": "identity", "user-agent": "quire"}
+            async with http.stream("GET", here, headers=headers) as answer:
+                if not answer.is_redirect:
+                    _refuse_status(answer.status_code)
+                    await self._save(answer, target)
+                    return
+                location = answer.headers.get("location", "")
+            if not location:
+                raise _failed("REDIRECT", "The server redirects to nowhere.")
+            here = _web_url(here.join(location))
+        raise _failed("REDIRECT", f"The server redirects more than {MAX_REDIRECTS} times.")
+
+    async def _save(self, answer: httpx.Response, target: Path) -> None:
+        announced = answer.headers.get("content-length", "")
+        if announced.isdigit() and int(announced) > self._max_bytes:
+            raise too_large(f"The document has {int(announced):,} bytes", self._max_bytes)
+        received = 0
+        with target.open("wb") as file:
+            async for piece in answer.aiter_raw(_PIECE):
+                received += len(piece)
+                if received > self._max_bytes:
+                    raise too_large(f"The document has over {received:,} bytes", self._max_bytes)
+                await asyncio.to_thread(file.write, piece)
+        if announced.isdigit() and received < int(announced):
+            raise _failed("CUT_SHORT", "The server broke off its answer.", "retryable")
+
+
+def name_in_url(url: str) -> str:
+    """What a person calls the document: the last part of the path, without query or secrets."""
+    path = url.partition("://")[2].partition("?")[0].partition("#")[0]
+    host, _, rest = path.partition("/")
+    return unquote(rest.rstrip("/").rpartition("/")[2]) or host.rpartition("@")[2]
+
+
+def _web_url(url: httpx.URL) -> httpx.URL:
+    if url.scheme not in ("http", "https") or not url.host:
+        raise _failed("BAD_URL", "The URL does not lead to a web server.")
+    return url
+
+
+def _refuse_status(status: int) -> None:
+    if status in (404, 410):
+        raise DocumentRefused(
+            Code.EXPIRED,
+            "SOURCE_GONE",
+            f"The server has no such document ({status}).",
+            "Check the URL; a link with a time limit must be asked for anew.",
+        )
+    if status in (401, 403):
+        raise _failed("DENIED", f"The server denies access ({status}).")
+    if status >= 500 or status in (408, 425, 429):
+        raise _failed("SERVER", f"The server answers {status}.", "retryable")
+    if status != 200:
+        raise _failed("SERVER", f"The server answers {status}.")
+
+
+def _failed(reason: str, message: str, error_type: ErrorType = "terminal") -> DocumentRefused:
+    remedy = "Check the URL, or download the document and give its path."
+    return DocumentRefused(Code.IO_ERROR, reason, message, remedy, error_type)
+
+
+def _timed_out(limit_s: float) -> DocumentRefused:
+    return DocumentRefused(
+        Code.IO_ERROR,
+        "TIMEOUT",
+        f"The document did not arrive within {limit_s:g} seconds.",
+        "Download it and give its path, or raise SOURCE_TIMEOUT.",
+    )

@@ -1,0 +1,1 @@
+"""What is kept: objects by content, surveys, documents and results."""

@@ -1,0 +1,95 @@
+"""A document's own bytes, whichever kind it is: a PDF, or a manifest of page images."""
+
+import hashlib
+from pathlib import Path
+
+from quire.contracts.codes import Code, FailureKind
+from quire.contracts.steps import DocumentReceipt, SurveyRequest
+from quire.contracts.stored import Brief, ImageManifest, ImagePage, PageSurvey
+from quire.domain.document.keys import source_key
+from quire.domain.document.transcription import PageImage
+from quire.domain.errors import AttemptFailed, DocumentRefused
+from quire.ports import DocumentReader, Store
+
+
+class Originals:
+    """Finds a page in the store and has it surveyed or drawn, one page in memory at a time."""
+
+    def __init__(self, store: Store, documents: DocumentReader) -> None:
+        self._store = store
+        self._documents = documents
+
+    async def path(self, sha256: str) -> Path:
+        """The file; a refusal when it is gone."""
+        path = await self._store.local_path(source_key(sha256))
+        if path is None:
+            raise DocumentRefused(
+                Code.EXPIRED,
+                "SOURCE_GONE",
+                "The document is no longer in the store.",
+                "Submit it again.",
+            )
+        return path
+
+    async def put_images(self, files: tuple[str, ...]) -> DocumentReceipt:
+        """Make a document of image files that are in the store. A file that cannot be opened is
+        one page that will fail; a document is only refused when there is no page at all."""
+        pages: list[ImagePage] = []
+        opened = size = 0
+        for sha256 in files:
+            path = await self.path(sha256)
+            frames = await self._documents.count_frames(path)
+            opened += frames
+            size += path.stat().st_size
+            pages += [ImagePage(sha256, frame) for frame in range(max(1, frames))]
+        if opened == 0:
+            raise DocumentRefused(
+                Code.NOT_PDF,
+                "NO_PAGES",
+                "None of the images can be opened.",
+                "Check the files in an image viewer, then send them again.",
+            )
+        data = ImageManifest(quire_pages=tuple(pages)).model_dump_json().encode()
+        sha256 = hashlib.sha256(data).hexdigest()
+        await self._store.put(source_key(sha256), data)
+        return DocumentReceipt(sha256=sha256, bytes=size, page_count=len(pages), kind="images")
+
+    async def survey(
+        self,
+        request: SurveyRequest,
+        first: int,
+        last: int,
+        password: str | None,
+        *,
+        patient: bool,
+    ) -> list[PageSurvey]:
+        path = await self.path(request.sha256)
+        if request.kind == "pdf":
+            return await self._documents.survey(path, first, last, password, patient=patient)
+        pages = _manifest(path).quire_pages
+        return [
+            await self._documents.survey_image(
+                await self.path(pages[number - 1].sha256), pages[number - 1].frame, number
+            )
+            for number in range(first, last + 1)
+        ]
+
+    async def draw(
+        self, brief: Brief, number: int, password: str | None, scale: float
+    ) -> PageImage:
+        options = brief.reading.image
+        try:
+            path = await self.path(brief.sha256)
+            if brief.kind == "pdf":
+                return await self._documents.render(path, number, options, password, scale=scale)
+            page = _manifest(path).quire_pages[number - 1]
+            return await self._documents.render_image(
+                await self.path(page.sha256), page.frame, number, options, scale=scale
+            )
+        except DocumentRefused as error:
+            # The other pages may still be well: this one fails, not the document.
+            raise AttemptFailed(FailureKind.RENDER, error.info.message) from None
+
+
+def _manifest(path: Path) -> ImageManifest:
+    return ImageManifest.model_validate_json(path.read_bytes())

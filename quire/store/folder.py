@@ -1,0 +1,152 @@
+"""A store in a local folder."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from quire.ports import Entry
+
+PART = ".part-"
+READ_AT_ONCE = 64 * 1024
+# File systems on disks of this machine. On all others, known or not, a look may take as long as a
+# network does, and a stall of the event loop would stop every heartbeat of the worker.
+LOCAL_KINDS = {"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
+
+
+class FolderStore:
+    """Temporary file, fsync, rename: a reader sees a whole object or none, also after a crash."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._quick = is_on_local_disk(root)
+
+    async def get(self, key: str) -> bytes | None:
+        if not self._quick:
+            return await asyncio.to_thread(self._get, key)
+        # A look, and reading what is small, takes less time than asking a thread for it.
+        try:
+            small = self._path(key).stat().st_size <= READ_AT_ONCE
+        except FileNotFoundError:
+            return None
+        return self._get(key) if small else await asyncio.to_thread(self._get, key)
+
+    def _get(self, key: str) -> bytes | None:
+        try:
+            return self._path(key).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        return await asyncio.to_thread(self._write, key, lambda file: file.write(data), replace)
+
+    async def exists(self, key: str) -> bool:
+        path = self._path(key)
+        return path.exists() if self._quick else await asyncio.to_thread(path.exists)
+
+    async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
+        await asyncio.to_thread(self._put_file, key, path, replace)
+
+    def _put_file(self, key: str, path: Path, replace: bool) -> None:
+        if not replace:
+            with suppress(FileNotFoundError):
+                os.utime(self._path(key))  # cleaning goes by age, and this one is needed again
+                return
+        with path.open("rb") as source:
+            self._write(key, lambda file: shutil.copyfileobj(source, file, 1024 * 1024), replace)
+
+    async def local_path(self, key: str) -> Path | None:
+        return self._path(key) if await self.exists(key) else None
+
+    def describe(self, key: str) -> tuple[str | None, str | None]:
+        return str(self._path(key)), None
+
+    async def link(self, key: str, seconds: int) -> str | None:
+        return None
+
+    async def entries(self) -> AsyncIterator[Entry]:
+        for entry in await asyncio.to_thread(self._entries):
+            yield entry
+
+    def _entries(self) -> list[Entry]:
+        found = []
+        for path in self.root.rglob("*"):
+            with suppress(FileNotFoundError):
+                stat = path.stat()
+                if path.is_file():
+                    key = path.relative_to(self.root).as_posix()
+                    found.append(Entry(key, stat.st_size, stat.st_mtime))
+        return found
+
+    async def delete(self, key: str) -> None:
+        await asyncio.to_thread(self._delete, key)
+
+    def _delete(self, key: str) -> None:
+        path = self._path(key)
+        path.unlink(missing_ok=True)
+        for folder in path.parents:
+            if folder == self.root:
+                break
+            try:
+                folder.rmdir()
+            except OSError:  # others are still in it
+                break
+
+    def _path(self, key: str) -> Path:
+        return self.root / key
+
+    def _write(self, key: str, fill: Callable[[BinaryIO], object], replace: bool) -> bool:
+        target = self._path(key)
+        part = self._part(target)
+        try:
+            with part.open("wb") as file:
+                fill(file)
+                file.flush()
+                os.fsync(file.fileno())
+            linked = None if replace else _link(part, target)
+            if linked is None:
+                part.replace(target)
+            return linked is not False
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _part(self, target: Path) -> Path:
+        for _ in range(5):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # Cleaning may remove the empty folder before the first file is in it.
+            with suppress(FileNotFoundError):
+                handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART)
+                os.close(handle)
+                return Path(name)
+        raise FileNotFoundError(2, "the store's folder keeps vanishing")
+
+
+def is_on_local_disk(folder: Path, mounts: Path = Path("/proc/mounts")) -> bool:
+    """Whether the file system under this folder is known to be this machine's own."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # not Linux
+        return False
+    place, best, kind = folder.resolve(), 0, ""
+    for line in lines:
+        point, found = line.split()[1:3]
+        above = Path(point.replace("\\040", " "))
+        # The deepest one holds the folder; of two at one place, the later hides the earlier.
+        if place.is_relative_to(above) and len(above.parts) >= best:
+            best, kind = len(above.parts), found
+    return kind in LOCAL_KINDS
+
+
+def _link(part: Path, target: Path) -> bool | None:
+    """Give the object its name unless it is taken (False); None where a file can have but one."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        return False
+    except OSError:
+        return False if target.exists() else None
+    return True

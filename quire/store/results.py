@@ -1,0 +1,47 @@
+"""Writing a job's files where they belong."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from quire.contracts.results import DocumentReport
+from quire.domain.document.keys import result_key
+from quire.domain.errors import QuireError
+from quire.ports import ResultPlaces, Store
+
+# From where the text is, a path or a URL, to the report that says so.
+MakeReport = Callable[[str | None, str | None], DocumentReport]
+
+
+async def write_result(
+    places: ResultPlaces, origin: str, job_id: str, text: Path, make: MakeReport, version: int = 1
+) -> DocumentReport:
+    """`text.txt` and then `result.json`. A bucket that may be read but not written to gets no
+    result beside its source: the work is done and must not be lost, so it goes where others go."""
+    try:
+        return await _write(places.place(origin), job_id, text, make, version)
+    except QuireError as error:
+        if error.info.reason != "S3_DENIED" or not origin.startswith("s3://"):
+            raise
+        note = f"{error.info.message} The result is not beside its source."
+
+        def noted(local_path: str | None, url: str | None) -> DocumentReport:
+            report = make(local_path, url)
+            meta = report.metadata
+            warned = meta.model_copy(update={"warnings": (*meta.warnings, note)})
+            return report.model_copy(update={"metadata": warned})
+
+        return await _write(places.place(""), job_id, text, noted, version)
+
+
+async def _write(
+    store: Store, job_id: str, text: Path, make: MakeReport, version: int
+) -> DocumentReport:
+    def keys(name: str) -> tuple[str, str]:
+        return result_key(job_id, name, version), result_key(job_id, name)
+
+    await asyncio.gather(*(store.put_file(k, text, replace=True) for k in keys("text.txt")))
+    report = make(*store.describe(result_key(job_id, "text.txt")))
+    data = report.model_dump_json(indent=2).encode()
+    await asyncio.gather(*(store.put(key, data) for key in keys("result.json")))
+    return report

@@ -1,0 +1,1 @@
+"""The connection to Temporal, and what it needs."""

@@ -1,0 +1,121 @@
+"""The only connection to Temporal."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.client import Client, Plugin
+from temporalio.envconfig import ClientConfig
+from temporalio.runtime import (
+    Runtime,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from quire.contracts.codes import Code
+from quire.domain.errors import QuireError, SettingsError
+from quire.settings import Settings
+from quire.temporal.converter import (
+    data_converter,
+)
+from quire.temporal.runtime import quiet_runtime
+
+EMBEDDED_READY_WITHIN_S = 20.0
+NO_ANSWER = {
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.UNAVAILABLE,
+}
+# A worker that waits for tasks asks anew every minute.
+ASKED_WITHIN = timedelta(seconds=70)
+
+
+async def connect(
+    settings: Settings,
+    address: str | None = None,
+    *,
+    runtime: Runtime | None = None,
+    plugins: Sequence[Plugin] = (),
+) -> Client:
+    """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names.
+
+    Without a runtime of its own it is a quiet one."""
+    options: Mapping[str, Any] = (
+        {"target_host": address, "namespace": settings.temporal_namespace}
+        if address is not None
+        else ClientConfig.load_client_connect_config()
+    )
+    if "target_host" not in options:
+        raise SettingsError("TEMPORAL_ADDRESS", "it is not set", "a cluster's, as in HOST:7233")
+    runtime = runtime or quiet_runtime()
+    clock = asyncio.get_running_loop().time
+    give_up_at = clock() + (EMBEDDED_READY_WITHIN_S if address is not None else 0.0)
+    while True:
+        try:
+            return await Client.connect(
+                **options,
+                data_converter=data_converter(settings),
+                runtime=runtime,
+                plugins=plugins,
+            )
+        except (RPCError, RuntimeError) as error:
+            if clock() >= give_up_at:
+                raise _unreachable(str(options.get("target_host"))) from error
+            # An embedded server that has just begun to listen is not yet ready to answer.
+            await asyncio.sleep(0.05)
+
+
+def _unreachable(address: str) -> QuireError:
+    return QuireError(
+        Code.IO_ERROR,
+        "TEMPORAL",
+        f"The Temporal server at {address} cannot be reached.",
+        "Start it, or correct TEMPORAL_ADDRESS; without it an embedded server is used.",
+        "retryable",
+    )
+
+
+def refused_by_temporal(error: RPCError) -> QuireError:
+    """What the server itself said no to: a namespace that is not there, a key that may not; or
+    that it said nothing at all."""
+    if error.status in NO_ANSWER:
+        return QuireError(
+            Code.IO_ERROR,
+            "TEMPORAL",
+            f"The Temporal server did not answer in time: {error.message.rstrip('.')}.",
+            "Try again in a moment; starter.py doctor says whether it can be reached.",
+            "retryable",
+        )
+    return QuireError(
+        Code.IO_ERROR,
+        "TEMPORAL",
+        f"Temporal refused: {error.message.rstrip('.')}.",
+        "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and what the key may do.",
+        "retryable",
+    )
+
+
+async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -> bool:
+    """Whether a worker has lately asked this queue for tasks."""
+    described = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+        )
+    )
+    since = datetime.now(UTC) - ASKED_WITHIN
+    return any(
+        poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in described.pollers
+    )
+
+
+async def check_namespace(client: Client) -> None:
+    """Refuse in one line a namespace that the SDK's workers would refuse with a stack trace."""
+    try:
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace)
+        )
+    except RPCError as error:
+        raise refused_by_temporal(error) from None

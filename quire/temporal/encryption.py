@@ -1,0 +1,125 @@
+"""Secrets under lock: AES-GCM with named keys, so that keys can be changed while jobs run."""
+
+import base64
+import binascii
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import PayloadCodec
+
+from quire.contracts.codes import Code
+from quire.domain.encryption_keys import no_keys, parse_keys
+from quire.domain.errors import QuireError
+from quire.settings import Settings
+
+_NONCE = 12
+_KEY_FILE = "encryption.key"
+_VERSION = "q1"
+
+
+class KeyRing:
+    """The first key seals; all of them open. `context` is bound in: a sealed secret moved to
+    another job does not open there."""
+
+    def __init__(self, keys: Mapping[str, bytes]) -> None:
+        self._keys = {name: AESGCM(key) for name, key in keys.items()}
+        self.first = next(iter(keys))
+
+    def seal(self, data: bytes, context: str) -> bytes:
+        nonce = os.urandom(_NONCE)
+        return nonce + self._keys[self.first].encrypt(nonce, data, context.encode())
+
+    def open(self, name: str, sealed: bytes, context: str) -> bytes:
+        if name not in self._keys:
+            raise _shut(f"The key {name!r} is not known here.")
+        try:
+            return self._keys[name].decrypt(sealed[:_NONCE], sealed[_NONCE:], context.encode())
+        except (InvalidTag, ValueError):
+            raise _shut(f"The key {name!r} here is not the one it was sealed with.") from None
+
+    def seal_text(self, text: str, context: str) -> str:
+        """A token that may stand in history: version, name of the key, sealed text."""
+        sealed = base64.urlsafe_b64encode(self.seal(text.encode(), context)).decode()
+        return f"{_VERSION}.{self.first}.{sealed}"
+
+    def open_text(self, token: str, context: str) -> str:
+        version, _, rest = token.partition(".")
+        name, _, sealed = rest.rpartition(".")
+        if version != _VERSION:
+            raise _shut("The sealed secret is of an unknown kind.")
+        try:
+            return self.open(name, base64.urlsafe_b64decode(sealed), context).decode()
+        except binascii.Error:
+            raise _shut("The sealed secret is damaged.") from None
+
+
+def open_keys(settings: Settings) -> KeyRing:
+    """From `ENCRYPTION_KEYS`; on one machine without it, from a file made at its first use."""
+    keys = settings.encryption_keys.get_secret_value()
+    if not keys:
+        if settings.cluster:
+            raise no_keys()
+        keys = _own_key(settings.state_dir.expanduser().absolute() / _KEY_FILE)
+    return KeyRing(parse_keys(keys))
+
+
+def _own_key(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        handle, name = tempfile.mkstemp(dir=path.parent)  # readable by its owner alone
+        part = Path(name)
+        try:
+            with os.fdopen(handle, "w") as file:
+                file.write("own:" + base64.b64encode(os.urandom(32)).decode())
+                file.flush()
+                os.fsync(file.fileno())
+            # A second command may be making one too: the first one counts, whole.
+            os.link(part, path)
+        except FileExistsError:
+            pass
+        finally:
+            part.unlink(missing_ok=True)
+    return path.read_text().strip()
+
+
+def _shut(message: str) -> QuireError:
+    return QuireError(
+        Code.IO_ERROR,
+        "SEALED",
+        f"A secret of this job cannot be opened. {message}",
+        "Give every worker and client the same ENCRYPTION_KEYS; keep old keys while jobs use them.",
+    )
+
+
+_ENCODING = b"binary/encrypted"
+_CONTEXT = "payload"
+
+
+class SealingCodec(PayloadCodec):
+    """What is not encrypted is read as it is, so that it can be switched on under way."""
+
+    def __init__(self, ring: KeyRing) -> None:
+        self._ring = ring
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return [
+            Payload(
+                metadata={"encoding": _ENCODING, "key-id": self._ring.first.encode()},
+                data=self._ring.seal(payload.SerializeToString(), _CONTEXT),
+            )
+            for payload in payloads
+        ]
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return [self._decode(payload) for payload in payloads]
+
+    def _decode(self, payload: Payload) -> Payload:
+        if payload.metadata.get("encoding") != _ENCODING:
+            return payload
+        name = payload.metadata.get("key-id", b"").decode()
+        return Payload.FromString(self._ring.open(name, payload.data, _CONTEXT))

@@ -1,0 +1,65 @@
+"""The SDK's runtime: what its core logs and metrics."""
+
+import logging
+
+from temporalio.runtime import (
+    LogForwardingConfig,
+    LoggingConfig,
+    PrometheusConfig,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
+
+from quire.domain.errors import SettingsError
+from quire.settings import Settings
+from quire.telemetry.metrics import ALL
+
+CORE_LOGGER = "temporalio.core"
+
+
+def quiet_runtime() -> Runtime:
+    """For a person's terminal: what the SDK's core would say there is for operators."""
+    return Runtime(
+        telemetry=TelemetryConfig(
+            logging=LoggingConfig(filter=TelemetryFilter(core_level="OFF", other_level="OFF"))
+        ),
+        worker_heartbeat_interval=None,
+    )
+
+
+def worker_runtime(settings: Settings) -> Runtime:
+    """For a worker: what the SDK's core says goes into the worker's log, and its metrics, where
+    they are asked for, onto one endpoint with the worker's own."""
+    # Left to itself, the core writes coloured lines of its own past the log.
+    logs = LoggingConfig(
+        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+        forwarding=LogForwardingConfig(
+            logger=logging.getLogger(CORE_LOGGER),
+            append_target_to_name=False,
+            prepend_target_on_message=False,
+            append_log_fields_to_message=False,
+        ),
+    )
+    metrics = PrometheusConfig(
+        bind_address=settings.metrics_address,
+        counters_total_suffix=True,
+        unit_suffix=True,
+        durations_as_seconds=True,
+        histogram_bucket_overrides={
+            measure.name: measure.buckets for measure in ALL if measure.buckets
+        },
+    )
+    try:
+        return Runtime(
+            telemetry=TelemetryConfig(
+                logging=logs,
+                metrics=metrics if settings.metrics_address else None,
+                global_tags={"service_name": "quire-worker"},
+                attach_service_name=False,
+            )
+        )
+    except ValueError as error:
+        raise SettingsError(
+            "METRICS_ADDRESS", f"nothing can listen there ({error})", "a free address"
+        ) from None

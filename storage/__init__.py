@@ -1,1 +1,0 @@
-"""The content-addressed store: one small protocol, and where it lives."""

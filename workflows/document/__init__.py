@@ -1,0 +1,1 @@
+"""A document, from its source to its text. Everything here is replayed."""

@@ -1,0 +1,202 @@
+"""The scheduler: one coroutine hands out pages, attempts run beside it and report their end."""
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.document.recognize import RecognizePage
+    from activities.document.select import select_routes
+    from quire.contracts.codes import FailureKind
+    from quire.contracts.names import route_queue
+    from quire.contracts.plan import DocumentPlan
+    from quire.contracts.routing import Assignment
+    from quire.contracts.steps import AttemptReceipt, AttemptRequest
+    from workflows.document import options
+    from workflows.document.dispatch import Flight
+    from workflows.document.outcomes import attempt_outcome
+    from workflows.document.prepare import SurveyedRest
+    from workflows.document.reporter import Teller
+    from workflows.document.state import DocumentProgress
+    from workflows.document.stop import StopSign
+
+
+def _history_is_long() -> bool:
+    """Temporal suggests a new run at 4,096 events; a shorter history is also replayed sooner
+    when a worker takes the document over."""
+    info = workflow.info()
+    long = info.get_current_history_length() >= options.LONG_HISTORY_EVENTS
+    return long or info.is_continue_as_new_suggested()
+
+
+class Scheduler:
+    """Waits for an attempt's end, a breaker's wake time, a person's wish, or the stop sign."""
+
+    def __init__(self, progress: DocumentProgress, stop: StopSign, teller: Teller) -> None:
+        self._progress = progress
+        self._stop = stop
+        self._teller = teller
+        self._ended: list[tuple[int, AttemptReceipt | ActivityError]] = []
+        self._attempts: dict[int, asyncio.Task[None]] = {}
+        self._wake: asyncio.Task[None] | None = None
+        self._wake_at: float | None = None
+        self._look = False
+        # The rest of the survey, while it goes on beside the first attempts.
+        self._survey: asyncio.Task[SurveyedRest] | None = None
+        # History is long: nothing new is begun, what is in flight comes to its end.
+        self._draining = False
+
+    def expect(self, survey: asyncio.Task[SurveyedRest]) -> None:
+        """More pages will come from this survey."""
+        self._survey = survey
+
+    def look_again(self) -> None:
+        """Something changed that only a new selection can take into account."""
+        self._look = True
+
+    async def run(self, plan: DocumentPlan, brief: str) -> bool:
+        """Hand out pages until all have ended or the stop sign is up.
+
+        True means: history is long; nothing is in flight, go on in a new run.
+        """
+        pages = self._progress.require_dispatch()
+        while not self._progress.finished and not self._stop.up:
+            self._take_in_survey()
+            # A run carries over what is surveyed: so that must be complete.
+            self._draining = self._draining or (self._survey is None and _history_is_long())
+            if self._draining and not pages.flights:
+                break
+            if not self._draining and (self._look or pages.wants_selection()):
+                self._look = False
+                selection = await workflow.execute_local_activity(
+                    select_routes,
+                    pages.snapshot(workflow.now().timestamp()),
+                    start_to_close_timeout=options.LOCAL,
+                    retry_policy=options.QUICK,
+                    summary="give pages to routes",
+                )
+                for assignment, flight in pages.apply(selection):
+                    self._begin(plan, brief, assignment, flight)
+                self._look_again_at(selection.wake_at)
+                if selection.fall_back or selection.defer:
+                    # Pages behind these come into view only now.
+                    self._look = True
+                    continue
+            self._teller.looked(workflow.now().timestamp())
+            if not self._progress.finished:
+                await workflow.wait_condition(self._has_news)
+            self._settle()
+        self._teller.looked(workflow.now().timestamp())
+        self._look_again_at(None)
+        if self._survey is not None:
+            self._survey.cancel()
+            # A wish to retry may come while the result is written: then this goes round again.
+            self._survey = None
+        for number in sorted(self._attempts):
+            self._attempts[number].cancel()
+        self._attempts.clear()
+        return self._draining and not self._progress.finished and not self._stop.up
+
+    def _has_news(self) -> bool:
+        surveyed = self._survey is not None and self._survey.done()
+        look = self._look and not self._draining
+        return bool(self._ended) or self._stop.up or surveyed or look
+
+    def _take_in_survey(self) -> None:
+        if self._survey is None or not self._survey.done():
+            return
+        rest, self._survey = self._survey.result(), None
+        self._progress.survey_on(rest.classes)
+        if rest.error is not None:
+            self._progress.survey_failed(rest.error)
+            facts = {"error_code": rest.error.code.value, "reason": rest.error.reason}
+            workflow.logger.warning("survey_failed", extra=facts)
+
+    def _begin(
+        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
+    ) -> None:
+        self._progress.current = assignment.page
+        attempt = self._attempt(plan, brief, assignment, flight)
+        self._attempts[assignment.page] = asyncio.create_task(attempt)
+
+    async def _attempt(
+        self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
+    ) -> None:
+        route = plan.chain.routes[assignment.route]
+        waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
+        attempt = len(self._progress.require_dispatch().pages[assignment.page].attempts) + 1
+        again = f", attempt {attempt}" if attempt > 1 else ""
+        try:
+            end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
+                RecognizePage.recognize_page,
+                AttemptRequest(
+                    brief=brief,
+                    page=assignment.page,
+                    route=assignment.route,
+                    seconds=assignment.seconds,
+                    begun_at=flight.begun_at,
+                    take=flight.take,
+                    hurried=not waits,
+                    attempt=attempt,
+                ),
+                task_queue=route_queue(route.provider, route.model),
+                # A call of another attempt may come first: more are taken up than there are slots.
+                start_to_close_timeout=timedelta(seconds=route.timeout_s + assignment.seconds)
+                + options.ATTEMPT_MARGIN,
+                schedule_to_start_timeout=None if waits else options.MOMENT,
+                heartbeat_timeout=options.HEARTBEAT,
+                retry_policy=options.ATTEMPT,
+                cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+                summary=f"page {assignment.page} on {route.key}{again}",
+            )
+        except ActivityError as error:
+            end = error
+        self._ended.append((assignment.page, end))
+
+    def _settle(self) -> None:
+        """Enter what became of attempts into the books, in the order in which they ended."""
+        pages = self._progress.require_dispatch()
+        now = workflow.now().timestamp()
+        ended, self._ended = self._ended, []
+        for number, end in ended:
+            if self._attempts.pop(number, None) is None:
+                continue  # It was called off before; its page has already ended.
+            page = pages.pages[number]
+            if isinstance(end, AttemptReceipt):
+                pages.succeeded(number, end)
+                self._progress.spent.add(end.paid, end.wasted)
+                self._teller.attempted(page)
+            else:
+                outcome = attempt_outcome(end)
+                if isinstance(outcome, str):
+                    crowded = outcome == "crowded"
+                    if crowded:
+                        route = pages.routes[pages.flights[number].route]
+                        self._teller.crowded_out(number, route.key, len(page.attempts) + 1)
+                    pages.stood_aside(number, now, crowded=crowded)
+                else:
+                    pages.failed(number, outcome, now)
+                    self._progress.spent.add(outcome.wasted)
+                    self._progress.erred(number)
+                    self._teller.attempted(page)
+                    if outcome.kind is FailureKind.TIMEOUT:
+                        self._teller.timed_out("attempt")
+            self._progress.touched(number, now)
+
+    def _look_again_at(self, when: float | None) -> None:
+        """One timer at a time; a timer for the same moment is kept."""
+        if self._wake_at == when and self._wake is not None and not self._wake.done():
+            return
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        self._wake_at = when
+        if when is not None:
+            self._wake = asyncio.create_task(self._sleep_until(when))
+
+    async def _sleep_until(self, when: float) -> None:
+        delay = max(0.001, when - workflow.now().timestamp())
+        await workflow.sleep(delay, summary="a route may be tried again")
+        self._look = True

@@ -1,0 +1,68 @@
+"""What the end of an activity means, in the words of domain/."""
+
+from typing import Literal
+
+from temporalio import workflow
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    TimeoutError,
+    TimeoutType,
+)
+
+with workflow.unsafe.imports_passed_through():
+    from activities.support.failures import ATTEMPT_FAILED, CROWDED_OUT, HANDED_BACK, STOOD_DOWN
+    from quire.contracts.codes import Code, ErrorInfo, FailureKind
+    from quire.contracts.steps import AttemptFailure
+
+AsideReason = Literal["crowded", "stood_down"]
+
+
+def attempt_outcome(error: ActivityError) -> AttemptFailure | AsideReason:
+    """Why an attempt ended without an answer."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        if cause.type == ATTEMPT_FAILED:
+            return AttemptFailure.model_validate(cause.details[0])
+        if cause.type in (STOOD_DOWN, HANDED_BACK):
+            return "stood_down"
+        if cause.type == CROWDED_OUT:
+            return "crowded"
+        ours = FailureKind.STORAGE if cause.type == Code.IO_ERROR else FailureKind.BUG
+        return AttemptFailure(kind=ours, message=cause.message)
+    if isinstance(cause, TimeoutError):
+        if cause.type is TimeoutType.SCHEDULE_TO_START:
+            return "crowded"
+        if cause.type is TimeoutType.HEARTBEAT:
+            return AttemptFailure(
+                kind=FailureKind.BUG, message="Workers were lost while they read this page."
+            )
+        return AttemptFailure(
+            kind=FailureKind.TIMEOUT, message="The attempt took longer than it was given."
+        )
+    if isinstance(cause, CancelledError):
+        return "stood_down"
+    return AttemptFailure(kind=FailureKind.BUG, message="The attempt ended in an unknown way.")
+
+
+def document_error(error: ActivityError) -> ErrorInfo:
+    """Why there is no document."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError) and cause.details and cause.type in set(Code):
+        return ErrorInfo.model_validate(cause.details[0])
+    if isinstance(cause, TimeoutError):
+        return ErrorInfo(
+            code=Code.GW_TIMEOUT,
+            reason="NO_WORKER",
+            error_type="retryable",
+            message="No worker finished this step in time.",
+            remedy="Check that workers run and are well, then submit the document again.",
+        )
+    return ErrorInfo(
+        code=Code.UNKNOWN,
+        reason="BUG",
+        error_type="retryable",
+        message="A step of the document failed in an unknown way.",
+        remedy="Look at the worker's log, then submit the document again.",
+    )

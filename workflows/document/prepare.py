@@ -1,0 +1,261 @@
+"""From a request to a surveyed document: plan, fetch, survey, brief."""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.document.ingest import IngestSource
+    from activities.document.plan import PlanDocument
+    from activities.document.previous import LoadPrevious
+    from activities.document.reuse import ReuseResult
+    from activities.document.survey import SurveyDocument
+    from quire.contracts.carried import Carried
+    from quire.contracts.codes import ErrorInfo
+    from quire.contracts.document import DocumentRequest
+    from quire.contracts.names import DOCUMENTS_QUEUE
+    from quire.contracts.plan import DocumentPlan
+    from quire.contracts.steps import (
+        DocumentReceipt,
+        PreviousReceipt,
+        PreviousRequest,
+        ReuseReceipt,
+        ReuseRequest,
+        SurveyRequest,
+    )
+    from quire.contracts.stored import Brief
+    from quire.domain.document.keys import finished_id
+    from quire.domain.document.retry import renumbered
+    from quire.domain.page_ranges import no_such_page
+    from workflows.document import options
+    from workflows.document.outcomes import document_error
+    from workflows.document.reporter import Teller
+    from workflows.document.state import DocumentProgress
+    from workflows.document.stop import StopSign
+
+T = TypeVar("T")
+
+
+class NoDocumentError(Exception):
+    """There is nothing to read."""
+
+    def __init__(self, info: ErrorInfo) -> None:
+        super().__init__(info.message)
+        self.info = info
+
+
+@dataclass(frozen=True)
+class SurveyedRest:
+    """The classes of the pages behind the head, as far as they could be surveyed."""
+
+    classes: str
+    error: ErrorInfo | None = None
+
+
+class Preparation:
+    """Each step ends early when the stop sign goes up."""
+
+    def __init__(
+        self,
+        request: DocumentRequest,
+        progress: DocumentProgress,
+        stop: StopSign,
+        teller: Teller,
+    ) -> None:
+        self._request = request
+        self._progress = progress
+        self._stop = stop
+        self._teller = teller
+        # The survey of what lies behind the document's head, once that is surveyed.
+        self.rest: asyncio.Task[SurveyedRest] | None = None
+
+    async def plan(self) -> DocumentPlan:
+        plan = await workflow.execute_local_activity_method(
+            PlanDocument.plan_document,
+            self._request,
+            start_to_close_timeout=options.LOCAL,
+            retry_policy=options.QUICK,
+            summary="decide how the document will be read",
+        )
+        deadline = workflow.info().start_time + timedelta(seconds=plan.deadline_s)
+        self._progress.planned(plan, deadline.timestamp())
+        _correct_engine(plan.engine)
+        return plan
+
+    async def survey(self, plan: DocumentPlan) -> Carried | ReuseReceipt:
+        """The surveyed document (without classes when there was no time to survey it), or the
+        stored result of an earlier job on the same bytes with the same options."""
+        previous = await self._in_time(self._previous()) if self._request.retry else None
+        source = previous.source if previous else await self._in_time(self._ingest())
+        if source is None:
+            raise NoDocumentError(self._stop.why_no_document())
+        if not self._progress.choose_pages(self._request.pages, source.page_count):
+            raise NoDocumentError(no_such_page(self._request.pages or "", source.page_count).info)
+        if not self._request.force and previous is None:
+            reused = await self._in_time(self._reuse(plan, source))
+            if reused is not None:
+                return reused
+        surveyed = await self._in_time(self._begin_survey(plan, source, whole=previous is not None))
+        carried = Carried(
+            plan=plan,
+            source=source,
+            brief=await self._brief(plan, source) if surveyed else "",
+            classes=surveyed or "",
+            started=self._progress.started,
+            deadline=self._progress.deadline or 0.0,
+        )
+        return carried if previous is None else _taken_over(carried, previous)
+
+    async def _ingest(self) -> DocumentReceipt:
+        self._teller.entered("ingest", workflow.now().timestamp())
+        return await workflow.execute_activity_method(
+            IngestSource.ingest_source,
+            self._request,
+            task_queue=DOCUMENTS_QUEUE,
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+            summary="fetch, check and store the document",
+        )
+
+    async def _previous(self) -> PreviousReceipt:
+        self._teller.entered("ingest", workflow.now().timestamp())
+        retry = self._request.retry
+        assert retry is not None, "only a retry takes up an earlier run"
+        return await workflow.execute_activity_method(
+            LoadPrevious.load_previous,
+            PreviousRequest(
+                job_id=self._request.job_id,
+                user_id=retry.user_id,
+                pages=retry.pages,
+                origin=self._request.source,
+            ),
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            summary="take over the pages of the earlier result",
+        )
+
+    async def _reuse(self, plan: DocumentPlan, source: DocumentReceipt) -> ReuseReceipt | None:
+        request = self._request
+        return await workflow.execute_activity_method(
+            ReuseResult.reuse_result,
+            ReuseRequest(
+                job_id=request.job_id,
+                source=request.source_name or request.source,
+                origin=request.source,
+                sha256=source.sha256,
+                finished=finished_id(plan, self._progress.chosen, text_only=request.text_only),
+                user_id=request.user_id,
+                started_at=self._progress.started_at,
+            ),
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            summary="is there a stored result?",
+        )
+
+    async def _begin_survey(
+        self, plan: DocumentPlan, source: DocumentReceipt, *, whole: bool
+    ) -> str:
+        """The classes of all pages; of a longer document those of its head, while the survey of
+        the rest goes on."""
+        self._teller.entered("survey", workflow.now().timestamp())
+        head = plan.survey_head
+        if whole or not head or source.page_count <= 2 * head or self._request.text_only:
+            return await self._survey(source)
+        known = await self._survey(source, last=head)
+        # The last pages of the head are asked about together with their neighbours behind it.
+        ready = head - plan.reading.context_radius
+        if self._progress.chosen[-1] <= ready:
+            return known
+        self.rest = asyncio.create_task(self._survey_rest(source, head + 1, known[ready:]))
+        return known[:ready]
+
+    async def _survey_rest(self, source: DocumentReceipt, first: int, held: str) -> SurveyedRest:
+        """Never fails: by then there is a document, and pages of it are paid for."""
+        try:
+            return SurveyedRest(held + await self._survey(source, first=first))
+        except ActivityError as error:
+            return SurveyedRest(held, document_error(error))
+
+    async def _survey(
+        self, source: DocumentReceipt, first: int = 1, last: int | None = None
+    ) -> str:
+        pages = f"pages {first} to {last or source.page_count}"
+        survey = await workflow.execute_activity_method(
+            SurveyDocument.survey_document,
+            SurveyRequest(
+                job_id=self._request.job_id,
+                sha256=source.sha256,
+                page_count=source.page_count,
+                kind=source.kind,
+                sealed_password=self._request.sealed_password,
+                first=first,
+                last=last,
+            ),
+            task_queue=DOCUMENTS_QUEUE,
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+            summary=f"MuPDF text and class of {pages}",
+        )
+        return survey.classes
+
+    async def _brief(self, plan: DocumentPlan, source: DocumentReceipt) -> str:
+        return await workflow.execute_local_activity_method(
+            PlanDocument.write_brief,
+            Brief(
+                job_id=self._request.job_id,
+                sha256=source.sha256,
+                page_count=source.page_count,
+                reading=plan.reading,
+                routes=tuple((r.provider, r.model, r.timeout_s) for r in plan.chain.routes),
+                stand_down=plan.breaker.trip == "first",
+                kind=source.kind,
+                sealed_password=self._request.sealed_password,
+            ),
+            start_to_close_timeout=options.LOCAL,
+            retry_policy=options.STEADY,
+            summary="write down what all attempts have in common",
+        )
+
+    async def _in_time(self, step: Coroutine[Any, Any, T]) -> T | None:
+        """The step's result, or None (and the step cancelled) when the stop sign goes up."""
+        task = asyncio.create_task(step)
+        await workflow.wait_condition(lambda: task.done() or self._stop.up)
+        if task.done():
+            return task.result()
+        # How it ends no longer matters; unasked, asyncio would log it as an error.
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        task.cancel()
+        return None
+
+
+def _correct_engine(engine: str) -> None:
+    """Whoever started the document from afar could only guess; lists should not show the guess
+    until the end. Where the guess was right, nothing is added to history."""
+    key = SearchAttributeKey.for_keyword("QuireEngine")
+    told = workflow.info().typed_search_attributes.get(key)
+    # Documents begun by older workers have nothing at this place in their history.
+    if told != engine and workflow.patched("engine-after-plan"):
+        workflow.upsert_search_attributes([key.value_set(engine)])
+
+
+def _taken_over(carried: Carried, previous: PreviousReceipt) -> Carried:
+    return carried.model_copy(
+        update={
+            "records": renumbered(previous.records, len(carried.plan.chain.routes)),
+            "again": renumbered(previous.again, len(carried.plan.chain.routes)),
+            "past_routes": previous.routes,
+            "version": previous.version + 1,
+        }
+    )

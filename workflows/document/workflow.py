@@ -1,0 +1,272 @@
+"""DocumentWorkflow: from a source to its text, by its deadline."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.document.finalize import FinalizeDocument
+    from activities.support.failures import refused
+    from quire.contracts.carried import Carried, DocumentRun
+    from quire.contracts.codes import ErrorInfo
+    from quire.contracts.document import CancelRequest, RetryRequest, RetryResult
+    from quire.contracts.results import DocumentResult
+    from quire.contracts.status import (
+        BreakerStatus,
+        DocumentStatus,
+        PageRange,
+        PageStatus,
+        PageTexts,
+    )
+    from quire.contracts.steps import FinalizeRequest, ReuseReceipt
+    from quire.domain.document.keys import finished_id, reading_id
+    from quire.domain.document.retry import forbidden, nothing_to_retry, too_late_to_retry
+    from workflows.document import options, queries
+    from workflows.document.dispatcher import Scheduler
+    from workflows.document.outcomes import document_error
+    from workflows.document.prepare import NoDocumentError, Preparation
+    from workflows.document.reporter import Teller
+    from workflows.document.state import DocumentProgress
+    from workflows.document.stop import StopSign
+
+
+@workflow.defn
+class DocumentWorkflow:
+    """Prepare, dispatch, finalize; and answer people all along."""
+
+    @workflow.init
+    def __init__(self, request: DocumentRun) -> None:
+        self._request = request.request()
+        self._progress = DocumentProgress(
+            request.job_id, request.user_id, workflow.info().start_time.timestamp()
+        )
+        self._stop = StopSign()
+        self._teller = Teller(self._request, self._progress)
+        self._scheduler = Scheduler(self._progress, self._stop, self._teller)
+
+    @workflow.run
+    async def run(self, request: DocumentRun) -> DocumentResult:
+        reading = asyncio.create_task(self._read(request.carried))
+        while not reading.done():
+            try:
+                await workflow.wait_condition(reading.done)
+            except asyncio.CancelledError:
+                # Temporal's own cancel, as from its Web UI: stop, and keep what is done.
+                self._stop.cancelled = True
+        try:
+            end = reading.result()
+        except ActivityError as error:
+            raise self._fail(document_error(error)) from error
+        except NoDocumentError as error:
+            raise self._fail(error.info) from None
+        if isinstance(end, Carried):
+            workflow.continue_as_new(DocumentRun.of(request, end))
+        return end
+
+    # --- the document, step by step ----------------------------------------------------------
+
+    async def _read(self, carried: Carried | None) -> DocumentResult | Carried:
+        if carried is None:
+            prepare = Preparation(self._request, self._progress, self._stop, self._teller)
+            plan = await prepare.plan()
+            alarm = asyncio.create_task(self._sound_alarm(self._progress.deadline or 0.0))
+            prepared = await prepare.survey(plan)
+            if isinstance(prepared, ReuseReceipt):
+                alarm.cancel()
+                self._progress.reused(prepared)
+                return self._done(prepared.result)
+            carried = prepared
+            if prepare.rest is not None:
+                self._scheduler.expect(prepare.rest)
+        else:
+            alarm = asyncio.create_task(self._sound_alarm(carried.deadline))
+        if carried.classes:
+            self._progress.choose_pages(self._request.pages, carried.source.page_count)
+            self._progress.take_up(carried, text_only=self._request.text_only)
+            self._teller.take_up(carried)
+        try:
+            return await self._dispatch_and_finalize(carried)
+        finally:
+            alarm.cancel()
+
+    async def _dispatch_and_finalize(self, carried: Carried) -> DocumentResult | Carried:
+        """Once; and again for every wish to retry that comes before the end."""
+        while True:
+            self._teller.entered("dispatch", workflow.now().timestamp())
+            if self._progress.dispatch and await self._scheduler.run(carried.plan, carried.brief):
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                return self._teller.carry(self._progress.carry(carried))
+            self._progress.close(
+                timed_out=self._stop.deadline_passed, cancelled=self._stop.cancelled
+            )
+            result = await self._finalize(carried)
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            if self._progress.dispatch is None or self._progress.dispatch.finished:
+                break
+            self._progress.next_version()
+        return self._done(result)
+
+    async def _finalize(self, carried: Carried) -> DocumentResult:
+        self._teller.entered("finalize", workflow.now().timestamp())
+        request = self._request
+        return await workflow.execute_activity_method(
+            FinalizeDocument.finalize_document,
+            FinalizeRequest(
+                job_id=request.job_id,
+                source=request.source_name or request.source,
+                sha256=carried.source.sha256,
+                reading=reading_id(carried.plan.reading),
+                user_id=request.user_id,
+                page_count=carried.source.page_count,
+                kind=carried.source.kind,
+                surveyed=len(self._progress.letters),
+                routes=self._progress.route_keys,
+                records=self._progress.records(),
+                vision_pages=self._progress.vision_pages,
+                timeout_occurred=self._progress.timed_out,
+                cancelled=self._progress.cancelled,
+                version=self._progress.version,
+                changed_pages=self._progress.changed_pages(),
+                warnings=self._progress.warnings,
+                started_at=self._progress.started_at,
+                completed_at=workflow.now().isoformat(),
+                origin=request.source,
+                finished=finished_id(
+                    carried.plan, self._progress.chosen, text_only=request.text_only
+                ),
+            ),
+            start_to_close_timeout=options.DOCUMENT_STEP,
+            heartbeat_timeout=options.HEARTBEAT,
+            retry_policy=options.STEADY,
+            summary="merge the pages",
+        )
+
+    def _done(self, result: DocumentResult) -> DocumentResult:
+        self._progress.completed(workflow.now().timestamp())
+        meta = result.metadata
+        tokens = meta.input_tokens + meta.output_tokens
+        self._teller.completed(
+            workflow.now().timestamp(),
+            pages=meta.total_pages,
+            fallback_pages=meta.mupdf_fallback_count,
+            tokens=tokens,
+            cost_usd=meta.cost_usd,
+        )
+        workflow.upsert_search_attributes(
+            [
+                SearchAttributeKey.for_keyword("QuireStatus").value_set("completed"),
+                SearchAttributeKey.for_int("QuirePages").value_set(meta.total_pages),
+                SearchAttributeKey.for_int("QuireFallbackPages").value_set(
+                    meta.mupdf_fallback_count
+                ),
+                SearchAttributeKey.for_bool("QuireTimeout").value_set(meta.timeout_occurred),
+                *_bill(tokens, meta.cost_usd),
+                # Whoever started it from afar could only guess.
+                SearchAttributeKey.for_keyword("QuireEngine").value_set(self._progress.engine),
+            ]
+        )
+        return result
+
+    def _fail(self, info: ErrorInfo) -> Exception:
+        self._progress.failed(info, workflow.now().timestamp())
+        late = self._stop.deadline_passed and not self._stop.cancelled
+        self._teller.failed(info, workflow.now().timestamp(), timed_out=late)
+        workflow.upsert_search_attributes(
+            [
+                SearchAttributeKey.for_keyword("QuireStatus").value_set("failed"),
+                # Pages may have been paid for before a last step gave up.
+                *_bill(self._progress.spent.tokens, self._progress.spent.dollars),
+            ]
+        )
+        return refused(info.model_copy(update={"error_type": "terminal"}))
+
+    async def _sound_alarm(self, deadline: float) -> None:
+        left = max(0.001, deadline - workflow.now().timestamp())
+        await workflow.sleep(timedelta(seconds=left), summary="the document's deadline")
+        self._stop.deadline_passed = True
+
+    # --- what people ask ---------------------------------------------------------------------
+
+    @workflow.query(description="Progress: counts, current page, errors by page")
+    def status(self) -> DocumentStatus:
+        return self._progress.status()
+
+    @workflow.query(description="Pages of a range: where each stands and where its text came from")
+    def pages(self, wanted: PageRange | None = None) -> list[PageStatus]:
+        return queries.pages(self._progress, wanted or PageRange())
+
+    @workflow.query(description="Routes and providers: breaker state, time to retry, in flight")
+    def breakers(self) -> list[BreakerStatus]:
+        return queries.breakers(self._progress)
+
+    @workflow.query(
+        description="One letter a page: m, a, o, f, t by source, > in flight, . waiting"
+    )
+    def grid(self) -> str:
+        return queries.grid(self._progress)
+
+    @workflow.query(description="Store keys of finished pages' texts, from a page on")
+    def texts(self, wanted: PageRange | None = None) -> PageTexts:
+        return queries.texts(self._progress, wanted or PageRange())
+
+    # --- what people want --------------------------------------------------------------------
+
+    @workflow.update(description="Read pages again: the named ones (1-5,9), or all degraded ones")
+    def retry_pages(self, wish: RetryRequest) -> RetryResult:
+        return RetryResult(pages=self._retry(wish))
+
+    @retry_pages.validator
+    def _may_retry(self, wish: RetryRequest) -> None:
+        refusal = self._why_not_retry(wish)
+        if refusal is not None:
+            raise refused(refusal)
+
+    @workflow.signal(description="As the update retry_pages, without an answer")
+    def retry(self, wish: RetryRequest) -> None:
+        refusal = self._why_not_retry(wish)
+        if refusal is not None:
+            workflow.logger.warning("retry_refused", extra={"reason": refusal.reason})
+            return
+        self._retry(wish)
+
+    @workflow.update(description="Stop the document; what is done is kept")
+    def cancel_document(self, wish: CancelRequest) -> None:
+        self._stop.cancelled = True
+
+    @cancel_document.validator
+    def _may_cancel(self, wish: CancelRequest) -> None:
+        if wish.user_id != self._request.user_id:
+            raise refused(forbidden(self._request.job_id).info)
+
+    @workflow.signal(description="As the update cancel_document, without an answer")
+    def cancel(self, wish: CancelRequest) -> None:
+        if wish.user_id == self._request.user_id:
+            self._stop.cancelled = True
+
+    def _retry(self, wish: RetryRequest) -> tuple[int, ...]:
+        pages = self._progress.retry(wish.pages, workflow.now().timestamp())
+        self._scheduler.look_again()
+        return pages
+
+    def _why_not_retry(self, wish: RetryRequest) -> ErrorInfo | None:
+        if wish.user_id != self._request.user_id:
+            return forbidden(self._request.job_id).info
+        if self._progress.dispatch is None or self._stop.up or self._progress.completed_at:
+            return too_late_to_retry(self._request.job_id).info
+        try:
+            found = self._progress.retryable(wish.pages)
+        except ValueError:
+            found = ()
+        return None if found else nothing_to_retry(self._request.job_id).info
+
+
+def _bill(tokens: int, cost_usd: float | None) -> list[SearchAttributeUpdate[Any]]:
+    cost = SearchAttributeKey.for_float("QuireCostUsd")
+    return [
+        SearchAttributeKey.for_int("QuireTokens").value_set(tokens),
+        cost.value_unset() if cost_usd is None else cost.value_set(cost_usd),
+    ]
