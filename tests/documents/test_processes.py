@@ -20,8 +20,8 @@ WORKER = """
 import asyncio, json, os, sys
 from pathlib import Path
 print("main script runs as", __name__, file=sys.stderr)
-from documents.reader import Documents
-from domain.contracts import ImageOptions
+from quire.pdf.reader import Documents
+from quire.contracts.reading import ImageOptions
 
 async def main(endless, after):
     documents = Documents(processes=2)

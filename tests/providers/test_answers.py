@@ -256,8 +256,8 @@ def test_import_neither_blocks_the_loop_nor_eats_the_time(vendor: StandIn) -> No
     """In a fresh process; then a client slower to make than the call may take."""
     code = f"""
 import asyncio, time
-from domain.page import PageImage, PageQuestion
-from providers.anthropic import AnthropicProvider
+from quire.domain.document.transcription import PageImage, PageQuestion
+from quire.providers.anthropic import AnthropicProvider
 async def main():
     worst = 0.0
     async def watch():

@@ -153,7 +153,7 @@ async def test_cancelled_page_ends_its_child(engine: LocalOcrProvider) -> None:
 def test_child_ignores_interrupts_and_dies_with_its_parent() -> None:
     code = (
         "import asyncio, signal\n"
-        "from providers.local_ocr import LocalOcrProvider\n"
+        "from quire.providers.local_ocr import LocalOcrProvider\n"
         # Shells start background jobs deaf to interrupts, and children inherit that.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "async def main():\n"
@@ -177,7 +177,7 @@ def test_child_ignores_interrupts_and_dies_with_its_parent() -> None:
 def test_availability_is_told_without_importing() -> None:
     code = (
         "import sys\n"
-        "from providers.local_ocr import LocalOcrProvider\n"
+        "from quire.providers.local_ocr import LocalOcrProvider\n"
         "print(LocalOcrProvider.available(), 'rapidocr' in sys.modules)"
     )
     done = subprocess.run(
