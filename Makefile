@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test tools pictures lint bench bench-full faults clean
+.PHONY: help setup demo test tools docs pictures lint bench bench-full faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
 	@echo "make test   run the tests (real Temporal server, real HTTP, real PDFs)"
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
 	@echo "make pictures  take the README's pictures of the Web UI anew"
+	@echo "make docs   write the pages of docs/ that come from the code"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
 	@echo "make bench-full  every case, into docs/benchmarks/full (40 minutes)"
@@ -44,6 +45,10 @@ tools:
 			--no-install-recommends prometheus chromium chromium-driver >/dev/null \
 		|| { echo "That did not work; without them their tests are skipped."; exit 1; }; \
 	else echo "Needs root on Debian: prometheus, chromium, chromium-driver. Without them their tests are skipped."; exit 1; fi
+
+# What is written from the code: tests say when it has to be run again.
+docs: $(STAMP)
+	@$(BIN)/python -m tools.write_errors_doc
 
 pictures: $(STAMP) tools
 	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py

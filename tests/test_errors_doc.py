@@ -1,41 +1,71 @@
-"""docs/errors.md lists every error that the code can name, and no other."""
+"""docs/errors.md is what the catalogue says, and errors are built in the catalogue alone."""
 
-import re
+import ast
+import inspect
 from pathlib import Path
 
-from quire.contracts.codes import Code
-from quire.domain.errors import MEANING
+from quire.contracts.codes import Code, FailureKind
+from quire.domain import errors
+from tools.write_errors_doc import PAGE, errors_page
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("activities", "quire", "workflows")
-# `Code.X, "REASON"` in a call, or `code=Code.X, reason="REASON"`.
-NAMED = re.compile(r'Code\.([A-Z0-9_]+),\s*(?:reason=)?"([A-Z0-9_]+)"')
-# What quire/pdf/opening.py refuses is always `NOT_PDF`, a failed download always `IO_ERROR`.
-REFUSED = re.compile(r'_refuse\("([A-Z0-9_]+)"')
-FAILED = re.compile(r'_failed\("([A-Z0-9_]+)"')
+# Its commands word some of their errors themselves.
+NOT_YET = ROOT / "quire" / "cli"
+CATALOGUE = ROOT / "quire" / "domain" / "errors"
+# Worded by their callers: a setting, an option, or what a vendor answered.
+WORDED_ANYWHERE = {"SettingsError", "UsageError", "AttemptFailed"}
+BUILT_IN_THE_CATALOGUE = {
+    name
+    for name, found in vars(errors).items()
+    if inspect.isclass(found) and issubclass(found, errors.QuireError)
+} - WORDED_ANYWHERE | {"ErrorInfo"}
 
 
-def named_in_the_code() -> set[tuple[str, str]]:
-    files = [*ROOT.glob("*.py"), *(f for name in FOLDERS for f in (ROOT / name).rglob("*.py"))]
-    found = {pair for file in files for pair in NAMED.findall(file.read_text())}
-    found |= {("NOT_PDF", reason) for file in files for reason in REFUSED.findall(file.read_text())}
-    found |= {("IO_ERROR", reason) for file in files for reason in FAILED.findall(file.read_text())}
-    return found | {(meaning.code.value, kind.value) for kind, meaning in MEANING.items()}
+def test_the_page_is_written_from_the_catalogue() -> None:
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == errors_page(), "run: make docs"
 
 
-def listed_in_the_docs() -> set[tuple[str, str]]:
-    text = (ROOT / "docs" / "errors.md").read_text()
-    rows = re.findall(r"^\| `([A-Z0-9_]+)` \| `([A-Z0-9_]+)` \|", text, re.MULTILINE)
-    return set(rows)
+def test_every_kind_of_a_failed_attempt_is_described() -> None:
+    assert set(errors.DESCRIBED) == set(errors.MEANING) == set(FailureKind)
 
 
-def test_every_error_is_listed() -> None:
-    named, listed = named_in_the_code(), listed_in_the_docs()
-    assert sorted(named - listed) == [], "in the code and not in docs/errors.md"
-    assert sorted(listed - named) == [], "in docs/errors.md and not in the code"
+def test_errors_are_built_in_the_catalogue_alone() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.func.id}"
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if NOT_YET not in path.parents
+        if CATALOGUE not in path.parents
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in BUILT_IN_THE_CATALOGUE
+    ]
+    assert found == []
 
 
-def test_the_search_finds_errors() -> None:
-    """Or the test above would prove nothing."""
-    assert len(named_in_the_code()) > 30
-    assert {code for code, _ in named_in_the_code()} <= set(Code)
+def test_no_caller_branches_on_a_reason() -> None:
+    """Reasons are for programs outside; inside, a class says it."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if NOT_YET not in path.parents
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        for side in (node.left, *node.comparators)
+        if isinstance(side, ast.Attribute)
+        and side.attr == "reason"
+        and isinstance(side.value, ast.Attribute)
+        and side.value.attr == "info"
+    ]
+    assert found == []
+
+
+def test_every_entry_has_a_public_code_and_its_own_class_again() -> None:
+    for entry in errors.entries():
+        assert entry.code in set(Code)
+        info = errors.QuireError(entry.code, entry.reason, "Words.", "Advice.").info
+        assert type(errors.QuireError.from_info(info)) is entry.raises
+        assert errors.QuireError.from_info(info).info == info

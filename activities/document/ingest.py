@@ -7,10 +7,10 @@ from temporalio import activity
 
 from activities.support.failures import failures_for_temporal
 from activities.support.heartbeats import heartbeats
-from quire.contracts.codes import Code
 from quire.contracts.document import DocumentRequest
 from quire.contracts.steps import DocumentReceipt
 from quire.contracts.stored import LIST_BEGINS, ImageList
+from quire.domain import errors
 from quire.domain.document.keys import source_key
 from quire.domain.document.origin import STORED, Fetched
 from quire.domain.errors import DocumentRefused
@@ -86,12 +86,7 @@ class IngestSource:
 
     def _refuse_too_many(self, pages: int) -> None:
         if pages > self._max_pages:
-            raise DocumentRefused(
-                Code.TOO_LARGE,
-                "PAGES",
-                f"The document has {pages} pages; at most {self._max_pages} are allowed.",
-                "Split it, or raise MAX_PAGES.",
-            )
+            raise errors.too_many_pages(found=pages, allowed=self._max_pages)
 
 
 def is_list(path: Path) -> bool:

@@ -4,12 +4,11 @@ from temporalio import activity
 
 from activities.support.failures import failures_for_temporal
 from activities.support.heartbeats import heartbeats
-from quire.contracts.codes import Code
 from quire.contracts.results import DocumentReport
 from quire.contracts.steps import DocumentReceipt, PreviousReceipt, PreviousRequest
+from quire.domain import errors
 from quire.domain.document.keys import result_key, source_key
-from quire.domain.document.retry import forbidden, take_over
-from quire.domain.errors import JobError
+from quire.domain.document.retry import take_over
 from quire.ports import ResultPlaces, Store
 
 
@@ -26,13 +25,13 @@ class LoadPrevious:
             async with heartbeats():
                 data = await self._result(request)
                 if data is None:
-                    raise _expired("The result of the job is gone.")
+                    raise errors.previous_result_gone()
                 report = DocumentReport.model_validate_json(data)
                 if report.user_id != request.user_id:
-                    raise forbidden(request.job_id)
+                    raise errors.not_owner(request.job_id)
                 path = await self._store.local_path(source_key(report.sha256))
                 if path is None:
-                    raise _expired("The document is no longer in the store.")
+                    raise errors.document_gone()
                 source = DocumentReceipt(
                     sha256=report.sha256,
                     bytes=path.stat().st_size,
@@ -46,7 +45,3 @@ class LoadPrevious:
         key = result_key(request.job_id, "result.json")
         beside = await self._results.place(request.origin).get(key)
         return beside if beside is not None else await self._results.place("").get(key)
-
-
-def _expired(message: str) -> JobError:
-    return JobError(Code.EXPIRED, "SOURCE_GONE", message, "Submit the document again.")

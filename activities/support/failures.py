@@ -7,8 +7,9 @@ from datetime import timedelta
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from quire.contracts.codes import Code, ErrorInfo
+from quire.contracts.codes import ErrorInfo
 from quire.contracts.steps import AttemptFailure
+from quire.domain import errors
 from quire.domain.errors import AttemptFailed, QuireError
 
 ATTEMPT_FAILED = "AttemptFailed"
@@ -85,20 +86,9 @@ def failures_for_temporal() -> Iterator[None]:
         _tell(error.info, str(error))
         raise refused(error.info) from None
     except OSError as error:
-        info = storage_failed(error)
+        info = errors.storage_failed(error).info
         _tell(info, str(error))
         raise refused(info) from None
-
-
-def storage_failed(error: OSError) -> ErrorInfo:
-    """The path stays out: it would end in history and in results. The log has it."""
-    return ErrorInfo(
-        code=Code.IO_ERROR,
-        reason="STORAGE",
-        error_type="retryable",
-        message=f"Storage failed: {error.strerror or type(error).__name__}.",
-        remedy="Check the store's free space and permissions.",
-    )
 
 
 def _tell(info: ErrorInfo, error: str) -> None:

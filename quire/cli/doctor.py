@@ -15,6 +15,7 @@ from temporalio.service import RPCError
 from quire.app import open_cache, plan_defaults
 from quire.contracts.names import DOCUMENTS_QUEUE, LOCAL_PROVIDER, WORKFLOW_QUEUE
 from quire.contracts.reading import ImageOptions
+from quire.domain import errors
 from quire.domain.errors import QuireError
 from quire.pdf.reader import Documents
 from quire.settings import ProviderSettings, Settings
@@ -22,7 +23,7 @@ from quire.store.cache import FileCache
 from quire.store.places import open_place
 from quire.temporal.connect import connect, is_served, refused_by_temporal
 from quire.temporal.embedded import EmbeddedServer
-from quire.temporal.search_attributes import absent_search_attributes, lacks_search_attributes
+from quire.temporal.search_attributes import absent_search_attributes
 
 PUBLIC_URLS = {
     "openai": "https://api.openai.com/v1",
@@ -63,7 +64,7 @@ async def _temporal(settings: Settings) -> list[Finding]:
             client = await connect(settings)
             absent = await absent_search_attributes(client)
             if absent:
-                raise lacks_search_attributes(client.namespace, absent)
+                raise errors.search_attributes_missing(client.namespace, absent)
             found = Finding("temporal", True, f"cluster at {settings.temporal_address}")
             return [found, *await _workers(client)]
         server = EmbeddedServer(settings.state_dir)

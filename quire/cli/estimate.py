@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from activities.support.failures import storage_failed
 from quire.app import build_ingest, open_store, plan_defaults
 from quire.cli.exits import Exit, print_json
 from quire.cli.process import with_source
@@ -18,10 +17,11 @@ from quire.contracts.plan import PlanDefaults
 from quire.contracts.routing import Route
 from quire.contracts.steps import SurveyRequest
 from quire.contracts.stored import PageSurvey
+from quire.domain import errors
 from quire.domain.document.estimate import Expected, expect
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
 from quire.domain.errors import DocumentRefused, QuireError
-from quire.domain.page_ranges import choose_pages, no_such_page
+from quire.domain.page_ranges import choose_pages
 from quire.pdf.reader import Documents
 from quire.providers.pricing import Tokens, cost_usd
 from quire.settings import Settings
@@ -91,7 +91,7 @@ async def _survey(
         source = await ingest.ingest(request, password)
         chosen = choose_pages(request.pages, source.page_count)
         if not chosen:
-            raise no_such_page(request.pages or "", source.page_count)
+            raise errors.no_such_page(request.pages or "", page_count=source.page_count)
         wanted = SurveyRequest(
             job_id=request.job_id,
             sha256=source.sha256,
@@ -102,7 +102,7 @@ async def _survey(
             wanted, chosen[0], chosen[-1], password, patient=False
         )
     except OSError as error:
-        raise DocumentRefused.from_info(storage_failed(error)) from error
+        raise DocumentRefused.from_info(errors.storage_failed(error).info) from error
     except QuireError as error:
         # As `process` says it: whatever keeps a worker from the document is its refusal.
         if type(error) is not QuireError:

@@ -28,8 +28,9 @@ from quire.contracts.document import DocumentRequest
 from quire.contracts.names import STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
 from quire.contracts.results import DocumentResult
 from quire.contracts.status import BreakerStatus, DocumentStatus, PageRange, PageTexts
+from quire.domain import errors
 from quire.domain.errors import DocumentRefused, JobError, QuireError
-from quire.temporal.search_attributes import absent_search_attributes, lacks_search_attributes
+from quire.temporal.search_attributes import absent_search_attributes
 from workflows.document.details import render_request
 from workflows.document.workflow import DocumentWorkflow
 
@@ -120,7 +121,7 @@ async def _start(
         if error.status is not RPCStatusCode.INVALID_ARGUMENT:
             raise
         if absent := await absent_search_attributes(client):
-            raise lacks_search_attributes(client.namespace, absent) from None
+            raise errors.search_attributes_missing(client.namespace, absent) from None
         raise
 
 

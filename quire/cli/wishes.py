@@ -18,7 +18,8 @@ from quire.cli.session import Session, open_session
 from quire.cli.silence import tell_later
 from quire.contracts.codes import Code, ErrorInfo
 from quire.contracts.document import CancelRequest, RetryRequest
-from quire.domain.document.retry import forbidden, pages_to_retry
+from quire.domain import errors
+from quire.domain.document.retry import pages_to_retry
 from quire.domain.errors import JobError
 from quire.domain.page_ranges import format_pages
 from quire.settings import Settings
@@ -69,7 +70,7 @@ async def _start_again(
     """False when there is nothing to read again. A job that failed is simply run anew."""
     request = await jobs.request_of(session.client, job_id)
     if request.user_id != wish.user_id:
-        raise forbidden(job_id)
+        raise errors.not_owner(job_id)
     if description.status is WorkflowExecutionStatus.COMPLETED:
         result = await jobs.result_of(jobs.handle_of(session.client, job_id))
         report, _ = await load_result(session, result)
@@ -98,7 +99,7 @@ async def cancel(settings: Settings, job_id: str, wish: CancelRequest, output: O
             raise _not_running(job_id)
         # The workflow asks for the owner too, but cannot answer a signal.
         if (await jobs.request_of(session.client, job_id)).user_id != wish.user_id:
-            raise forbidden(job_id)
+            raise errors.not_owner(job_id)
         handle = jobs.handle_of(session.client, job_id)
         try:
             await handle.signal(DocumentWorkflow.cancel, wish)

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-from quire.contracts.codes import Code
 from quire.contracts.page_ranges import parse_pages
-from quire.domain.errors import DocumentRefused
 
 
 def choose_pages(spec: str | None, page_count: int) -> tuple[int, ...]:
@@ -16,16 +14,6 @@ def choose_pages(spec: str | None, page_count: int) -> tuple[int, ...]:
         end = page_count if last is None else min(last, page_count)
         chosen.update(range(first, end + 1))
     return tuple(sorted(chosen))
-
-
-def no_such_page(spec: str, page_count: int) -> DocumentRefused:
-    """None of the pages that were asked for exists."""
-    return DocumentRefused(
-        Code.UNKNOWN,
-        "PAGES",
-        f"The document has {page_count} pages; none of '{spec}' exists.",
-        "Name pages that exist with --pages.",
-    )
 
 
 def format_pages(pages: Iterable[int]) -> str:

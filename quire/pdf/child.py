@@ -19,6 +19,7 @@ from PIL import Image
 from quire.contracts.codes import FailureKind
 from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
+from quire.domain import errors
 from quire.domain.document.transcription import PageImage
 from quire.domain.errors import AttemptFailed
 from quire.pdf import images
@@ -112,9 +113,7 @@ def draw(
     except Exception as error:
         if _starved(error):
             raise MemoryError from None
-        raise AttemptFailed(
-            FailureKind.RENDER, f"Page {number} cannot be drawn ({type(error).__name__})."
-        ) from None
+        raise errors.page_not_drawn(number, f" ({type(error).__name__})") from None
     finally:
         _tidy()
 

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, NoReturn
 
-from quire.contracts.codes import Code
-from quire.domain.errors import DocumentRefused
+from quire.domain import errors
 from quire.pdf.mupdf import pymupdf
 from quire.pdf.passwords import spellings
 
@@ -27,12 +26,7 @@ class Shelf:
         try:
             stat = Path(path).stat()
         except OSError as error:
-            raise DocumentRefused(
-                Code.IO_ERROR,
-                "SOURCE_GONE",
-                f"The document cannot be read: {os.strerror(error.errno or 0)}.",
-                "Check that the file is still there and readable, then send it again.",
-            ) from None
+            raise errors.stored_file_vanished(os.strerror(error.errno or 0)) from None
         key = (path, stat.st_mtime_ns, stat.st_size, stat.st_ino, password)
         if key != self._key:
             self.clear()
@@ -49,18 +43,18 @@ class Shelf:
 def open_document(path: str, size: int, password: str | None) -> Any:
     """Open, unlock and look for pages; every refusal has its own reason and remedy."""
     if size == 0:
-        _refuse("EMPTY", "The file is empty.", "Send the document again.")
+        raise errors.empty_file()
     try:
         document = pymupdf.open(path, filetype="pdf")
     except Exception:  # MuPDF's own errors derive from Exception alone
         _explain(path)
     try:
         if not document.is_pdf:  # MuPDF opens images and more, whatever type it is told
-            _refuse("NOT_PDF", "The file is not a PDF.", "Send a PDF or page images.")
+            raise errors.not_a_pdf()
         if document.needs_pass or password:
             _unlock(document, password)
         if _pages(document) == 0:
-            _refuse("NO_PAGES", "The PDF is damaged: no page can be found in it.", _REEXPORT)
+            raise errors.pdf_without_pages()
     except BaseException:
         document.close()
         raise
@@ -77,45 +71,22 @@ def _pages(document: Any) -> int:
 def _unlock(document: Any, password: str | None) -> None:
     # Blanks count: a password may begin or end with them, or be nothing else.
     if password is None or password == "":
-        raise DocumentRefused(
-            Code.IO_ERROR,
-            "PASSWORD_MISSING",
-            "The document is locked and no password was given.",
-            "Give the password the document opens with.",
-        )
+        raise errors.password_missing()
     # As given first; newer files are locked with the prepared form, which MuPDF does not make.
     if any(document.authenticate(form) for form in spellings(password)):
         return
-    raise DocumentRefused(
-        Code.IO_ERROR,
-        "PASSWORD_WRONG",
-        "The document is locked and the password does not open it."
-        if document.needs_pass
-        else "The document is protected, and the password is not one of its own.",
-        "Check the password; blanks and capitals count."
-        if document.needs_pass
-        else "Check the password, or give none: the document opens without.",
-    )
+    raise errors.password_wrong(locked=bool(document.needs_pass))
 
 
 def _explain(path: str) -> NoReturn:
     head, certificate = _sniff(path)
     if certificate:
-        raise DocumentRefused(
-            Code.IO_ERROR,
-            "PUBLIC_KEY",
-            "The document is encrypted for the holder of a certificate; no password opens it.",
-            "Save a copy without encryption, then send that.",
-        )
+        raise errors.locked_to_certificate()
     if b"%PDF-" in head:
-        _refuse("DAMAGED", "The file begins as a PDF but is too damaged to open.", _REEXPORT)
-    _refuse("NOT_PDF", "The file is not a PDF.", "Send a PDF or page images.")
+        raise errors.damaged_pdf()
+    raise errors.not_a_pdf()
 
 
 def _sniff(path: str) -> tuple[bytes, bool]:
     with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
         return data[:1024], _CERTIFICATE.search(data) is not None
-
-
-def _refuse(reason: str, message: str, remedy: str) -> NoReturn:
-    raise DocumentRefused(Code.NOT_PDF, reason, message, remedy)

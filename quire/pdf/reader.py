@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from quire.contracts.codes import Code, FailureKind
 from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
+from quire.domain import errors
 from quire.domain.document.transcription import PageImage
-from quire.domain.errors import AttemptFailed, DocumentRefused
 from quire.pdf.children import ChildHung, ChildLost, Children, ChildStarved
 from quire.pdf.classify import unsurveyed
 
@@ -54,12 +53,7 @@ class Documents:
                 "count_pages", str(path), password, timeout_s=self._survey_timeout_s
             )
         except _LOST as error:
-            raise DocumentRefused(
-                Code.NOT_PDF,
-                "UNREADABLE",
-                f"The PDF cannot be opened: {_WHY[type(error)]}.",
-                "Repair or re-export the document, then send it again.",
-            ) from None
+            raise errors.pdf_cannot_be_opened(_WHY[type(error)]) from None
         return int(pages)
 
     async def survey(
@@ -130,9 +124,7 @@ class Documents:
                 smaller = scale * _OTHER_ZOOM
                 image = await self._draw(path, page, options, password, smaller, limit / 3)
         except _LOST as error:
-            raise AttemptFailed(
-                FailureKind.RENDER, f"Page {page} cannot be drawn: {_WHY[type(error)]}."
-            ) from None
+            raise errors.page_not_drawn(page, f": {_WHY[type(error)]}") from None
         return image
 
     async def _draw(
@@ -175,9 +167,7 @@ class Documents:
                 "draw_image", *args, timeout_s=self._render_timeout_s
             )
         except _LOST as error:
-            raise AttemptFailed(
-                FailureKind.RENDER, f"Page {page} cannot be drawn: {_WHY[type(error)]}."
-            ) from None
+            raise errors.page_not_drawn(page, f": {_WHY[type(error)]}") from None
         return image
 
     async def _twice(

@@ -6,8 +6,7 @@ import socket
 
 import httpx
 
-from quire.contracts.codes import Code
-from quire.domain.errors import DocumentRefused
+from quire.domain import errors
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -31,18 +30,11 @@ async def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError):
-        raise DocumentRefused(
-            Code.IO_ERROR, "NO_HOST", f"There is no host {host!r}.", "Check the URL."
-        ) from None
+        raise errors.no_such_host(host) from None
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     for address in addresses:
         if not allow_private and not is_public(ipaddress.ip_address(address.partition("%")[0])):
-            raise DocumentRefused(
-                Code.IO_ERROR,
-                "PRIVATE_ADDRESS",
-                f"The host {host!r} is inside a private network.",
-                "Give a public URL, or set ALLOW_PRIVATE_URLS=true where that is meant.",
-            )
+            raise errors.private_address(host)
     return addresses
 
 

@@ -3,9 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from quire.contracts.codes import Code
-from quire.domain.errors import DocumentRefused
-from quire.sources.sniff import too_large
+from quire.domain import errors
 from quire.store.buckets import NoSuchObject, s3_client, s3_errors, split_url
 
 _PIECE = 1024 * 1024
@@ -15,12 +13,7 @@ async def download_object(url: str, target: Path, max_bytes: int) -> None:
     """Put the object into `target`, streaming."""
     bucket, key = split_url(url)
     if not bucket or not key:
-        raise DocumentRefused(
-            Code.IO_ERROR,
-            "BAD_URL",
-            "The URL names no object.",
-            "Write s3://bucket/key.",
-        )
+        raise errors.url_without_object()
     await asyncio.to_thread(_download, bucket, key, target, max_bytes)
 
 
@@ -31,14 +24,9 @@ def _download(bucket: str, key: str, target: Path, max_bytes: int) -> None:
             size = int(answer["ContentLength"])
             if size > max_bytes:
                 answer["Body"].close()
-                raise too_large(f"The document has {size:,} bytes", max_bytes)
+                raise errors.too_many_bytes(f"The document has {size:,} bytes", allowed=max_bytes)
             with target.open("wb") as file:
                 for piece in answer["Body"].iter_chunks(_PIECE):
                     file.write(piece)
     except NoSuchObject:
-        raise DocumentRefused(
-            Code.EXPIRED,
-            "SOURCE_GONE",
-            f"There is no object {key.rpartition('/')[2]!r} in the bucket {bucket!r}.",
-            "Check the URL, or upload the document again.",
-        ) from None
+        raise errors.no_such_object(bucket, key.rpartition("/")[2]) from None

@@ -5,13 +5,12 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from quire.contracts.codes import Code
 from quire.contracts.stored import ImageList
+from quire.domain import errors
 from quire.domain.document.keys import source_key
 from quire.domain.document.page_images import natural_key
-from quire.domain.errors import DocumentRefused
 from quire.ports import Store
-from quire.sources.sniff import HEAD, check_file, kind_of, too_large
+from quire.sources.sniff import HEAD, check_file, kind_of
 
 IMAGE_NAMES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"}
 
@@ -31,34 +30,19 @@ def page_images(paths: Sequence[Path], *, max_images: int, max_bytes: int) -> li
     if len(paths) == 1 and paths[0].is_dir():
         found = [path for path in paths[0].iterdir() if path.is_file() and _is_page(path)]
         if not found:
-            raise DocumentRefused(
-                Code.NOT_PDF,
-                "NO_IMAGES",
-                f"The folder {paths[0].name!r} has no page images in it.",
-                "Give a PDF, or a folder of PNG, JPEG, TIFF, WebP, GIF or BMP files.",
-            )
+            raise errors.no_images_in_folder(paths[0].name)
     else:
         found = list(paths)
         for path in found:
             if not (path.is_file() and _is_page(path)):
                 check_file(path, max_bytes)  # says what is wrong with it, unless it is a PDF
-                raise DocumentRefused(
-                    Code.NOT_PDF,
-                    "SEVERAL",
-                    f"{path.name!r} is a PDF among several files.",
-                    "Give PDFs one by one; only page images are put together.",
-                )
+                raise errors.pdf_among_several(path.name)
     if len(found) > max_images:
-        raise DocumentRefused(
-            Code.TOO_LARGE,
-            "IMAGES",
-            f"There are {len(found)} page images; at most {max_images} are allowed.",
-            "Split them, or raise MAX_IMAGES.",
-        )
+        raise errors.too_many_images(found=len(found), allowed=max_images)
     for path in found:
         size = path.stat().st_size
         if size > max_bytes:
-            raise too_large(f"{path.name!r} has {size:,} bytes", max_bytes)
+            raise errors.too_many_bytes(f"{path.name!r} has {size:,} bytes", allowed=max_bytes)
     return sorted(found, key=lambda path: (natural_key(path.name), str(path)))
 
 

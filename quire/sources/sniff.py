@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from quire.contracts.codes import Code
+from quire.domain import errors
 from quire.domain.document.origin import FileKind
-from quire.domain.errors import DocumentRefused
 
 # Real files carry junk before the header, and readers have always looked for it this far.
 HEAD = 1024
@@ -32,43 +31,20 @@ def check_file(path: Path, max_bytes: int, name: str | None = None) -> FileKind:
     """Refuse what cannot be a document before anything is copied."""
     shown = repr(name or path.name)
     if not path.exists():
-        raise DocumentRefused(
-            Code.IO_ERROR, "NOT_FOUND", f"There is no file {shown}.", "Check the path."
-        )
+        raise errors.file_not_found(shown)
     if not path.is_file():
-        raise DocumentRefused(
-            Code.IO_ERROR, "NOT_A_FILE", f"{shown} is not a file.", "Name one PDF file."
-        )
+        raise errors.not_a_file(shown)
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             head = file.read(HEAD)
     except PermissionError:
-        raise DocumentRefused(
-            Code.IO_ERROR, "UNREADABLE", f"{shown} may not be read.", "Check its permissions."
-        ) from None
+        raise errors.file_not_permitted(shown) from None
     if size == 0:
-        raise DocumentRefused(
-            Code.NOT_PDF, "EMPTY", f"{shown} is empty.", "Check where the file came from."
-        )
+        raise errors.empty_file(shown)
     if size > max_bytes:
-        raise too_large(f"{shown} has {size:,} bytes", max_bytes)
+        raise errors.too_many_bytes(f"{shown} has {size:,} bytes", allowed=max_bytes)
     kind = kind_of(head)
     if kind is None:
-        raise DocumentRefused(
-            Code.NOT_PDF,
-            "NOT_PDF",
-            f"{shown} is neither a PDF nor an image.",
-            "Give a PDF, or page images: PNG, JPEG, TIFF, WebP, GIF or BMP.",
-        )
+        raise errors.neither_pdf_nor_image(shown)
     return kind
-
-
-def too_large(what: str, max_bytes: int) -> DocumentRefused:
-    """More bytes than `MAX_FILE_SIZE`."""
-    return DocumentRefused(
-        Code.TOO_LARGE,
-        "BYTES",
-        f"{what}; at most {max_bytes:,} are allowed.",
-        "Split it, or raise MAX_FILE_SIZE.",
-    )

@@ -6,10 +6,8 @@ from urllib.parse import unquote
 
 import httpx
 
-from quire.contracts.codes import Code, ErrorType
-from quire.domain.errors import DocumentRefused
+from quire.domain import errors
 from quire.sources.addresses import CheckedTransport
-from quire.sources.sniff import too_large
 
 MAX_REDIRECTS = 5
 _CONNECT_S = 10.0
@@ -35,18 +33,17 @@ class WebSource:
             ):
                 await self._follow(http, url, target)
         except TimeoutError:
-            raise _timed_out(self._time_limit_s) from None
+            raise errors.download_too_slow(self._time_limit_s) from None
         except httpx.TimeoutException:
-            raise _failed("TIMEOUT", "The server did not answer in time.", "retryable") from None
+            raise errors.server_too_slow() from None
         except httpx.ConnectError:
-            raise _failed("CONNECT", "The server cannot be reached.", "retryable") from None
+            raise errors.server_unreachable() from None
         except httpx.RemoteProtocolError:
-            raise _failed("CUT_SHORT", "The server broke off its answer.", "retryable") from None
+            raise errors.download_cut_short() from None
         except httpx.TransportError as error:
-            broken = f"The transfer failed ({type(error).__name__})."
-            raise _failed("TRANSFER", broken, "retryable") from None
+            raise errors.transfer_failed(type(error).__name__) from None
         except (httpx.InvalidURL, httpx.HTTPError, ValueError):
-            raise _failed("BAD_URL", "The URL cannot be understood.") from None
+            raise errors.url_not_understood() from None
 
     async def _follow(self, http: httpx.AsyncClient, url: str, target: Path) -> None:
         here = _web_url(httpx.URL(url))
@@ -60,23 +57,27 @@ class WebSource:
                     return
                 location = answer.headers.get("location", "")
             if not location:
-                raise _failed("REDIRECT", "The server redirects to nowhere.")
+                raise errors.redirect_to_nowhere()
             here = _web_url(here.join(location))
-        raise _failed("REDIRECT", f"The server redirects more than {MAX_REDIRECTS} times.")
+        raise errors.too_many_redirects(allowed=MAX_REDIRECTS)
 
     async def _save(self, answer: httpx.Response, target: Path) -> None:
         announced = answer.headers.get("content-length", "")
         if announced.isdigit() and int(announced) > self._max_bytes:
-            raise too_large(f"The document has {int(announced):,} bytes", self._max_bytes)
+            raise errors.too_many_bytes(
+                f"The document has {int(announced):,} bytes", allowed=self._max_bytes
+            )
         received = 0
         with target.open("wb") as file:
             async for piece in answer.aiter_raw(_PIECE):
                 received += len(piece)
                 if received > self._max_bytes:
-                    raise too_large(f"The document has over {received:,} bytes", self._max_bytes)
+                    raise errors.too_many_bytes(
+                        f"The document has over {received:,} bytes", allowed=self._max_bytes
+                    )
                 await asyncio.to_thread(file.write, piece)
         if announced.isdigit() and received < int(announced):
-            raise _failed("CUT_SHORT", "The server broke off its answer.", "retryable")
+            raise errors.download_cut_short()
 
 
 def name_in_url(url: str) -> str:
@@ -88,35 +89,16 @@ def name_in_url(url: str) -> str:
 
 def _web_url(url: httpx.URL) -> httpx.URL:
     if url.scheme not in ("http", "https") or not url.host:
-        raise _failed("BAD_URL", "The URL does not lead to a web server.")
+        raise errors.url_not_of_web()
     return url
 
 
 def _refuse_status(status: int) -> None:
     if status in (404, 410):
-        raise DocumentRefused(
-            Code.EXPIRED,
-            "SOURCE_GONE",
-            f"The server has no such document ({status}).",
-            "Check the URL; a link with a time limit must be asked for anew.",
-        )
+        raise errors.not_on_server(status)
     if status in (401, 403):
-        raise _failed("DENIED", f"The server denies access ({status}).")
+        raise errors.server_denies(status)
     if status >= 500 or status in (408, 425, 429):
-        raise _failed("SERVER", f"The server answers {status}.", "retryable")
+        raise errors.server_answers(status, passing=True)
     if status != 200:
-        raise _failed("SERVER", f"The server answers {status}.")
-
-
-def _failed(reason: str, message: str, error_type: ErrorType = "terminal") -> DocumentRefused:
-    remedy = "Check the URL, or download the document and give its path."
-    return DocumentRefused(Code.IO_ERROR, reason, message, remedy, error_type)
-
-
-def _timed_out(limit_s: float) -> DocumentRefused:
-    return DocumentRefused(
-        Code.IO_ERROR,
-        "TIMEOUT",
-        f"The document did not arrive within {limit_s:g} seconds.",
-        "Download it and give its path, or raise SOURCE_TIMEOUT.",
-    )
+        raise errors.server_answers(status, passing=False)

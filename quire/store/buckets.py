@@ -16,8 +16,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 
-from quire.contracts.codes import Code
-from quire.domain.errors import QuireError
+from quire.domain import errors
 
 # Short outages are boto3's to bridge; longer ones are Temporal's, where they can be seen.
 _CONFIG = Config(
@@ -67,12 +66,7 @@ def s3_errors(bucket: str) -> Iterator[None]:
     try:
         yield
     except (NoCredentialsError, PartialCredentialsError):
-        raise QuireError(
-            Code.IO_ERROR,
-            "S3_CREDENTIALS",
-            "There are no S3 credentials.",
-            "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what else boto3 reads.",
-        ) from None
+        raise errors.no_s3_credentials() from None
     except ClientError as error:
         raise _meaning(error, bucket) from error
     except BotoCoreError as error:
@@ -87,17 +81,7 @@ def _meaning(error: ClientError, bucket: str) -> Exception:
     if code in ("PreconditionFailed", "ConditionalRequestConflict") or status == 412:
         return ObjectExists()
     if code == "NoSuchBucket":
-        return QuireError(
-            Code.IO_ERROR,
-            "NO_BUCKET",
-            f"There is no bucket {bucket!r}.",
-            "Check the name and AWS_ENDPOINT_URL, or create the bucket.",
-        )
+        return errors.no_such_bucket(bucket)
     if code in _DENIED or status in (401, 403):
-        return QuireError(
-            Code.IO_ERROR,
-            "S3_DENIED",
-            f"S3 denies access to the bucket {bucket!r} ({code}).",
-            "Check the credentials and what they may do with this bucket.",
-        )
+        return errors.bucket_denied(bucket, code=code)
     return OSError(errno.EIO, f"S3 failed ({code or status})")

@@ -3,9 +3,10 @@
 import hashlib
 from pathlib import Path
 
-from quire.contracts.codes import Code, FailureKind
+from quire.contracts.codes import FailureKind
 from quire.contracts.steps import DocumentReceipt, SurveyRequest
 from quire.contracts.stored import Brief, ImageManifest, ImagePage, PageSurvey
+from quire.domain import errors
 from quire.domain.document.keys import source_key
 from quire.domain.document.transcription import PageImage
 from quire.domain.errors import AttemptFailed, DocumentRefused
@@ -23,12 +24,7 @@ class Originals:
         """The file; a refusal when it is gone."""
         path = await self._store.local_path(source_key(sha256))
         if path is None:
-            raise DocumentRefused(
-                Code.EXPIRED,
-                "SOURCE_GONE",
-                "The document is no longer in the store.",
-                "Submit it again.",
-            )
+            raise errors.document_gone()
         return path
 
     async def put_images(self, files: tuple[str, ...]) -> DocumentReceipt:
@@ -43,12 +39,7 @@ class Originals:
             size += path.stat().st_size
             pages += [ImagePage(sha256, frame) for frame in range(max(1, frames))]
         if opened == 0:
-            raise DocumentRefused(
-                Code.NOT_PDF,
-                "NO_PAGES",
-                "None of the images can be opened.",
-                "Check the files in an image viewer, then send them again.",
-            )
+            raise errors.no_image_opens()
         data = ImageManifest(quire_pages=tuple(pages)).model_dump_json().encode()
         sha256 = hashlib.sha256(data).hexdigest()
         await self._store.put(source_key(sha256), data)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from quire.contracts.results import DocumentReport
 from quire.domain.document.keys import result_key
-from quire.domain.errors import QuireError
+from quire.domain.errors import BucketDenied
 from quire.ports import ResultPlaces, Store
 
 # From where the text is, a path or a URL, to the report that says so.
@@ -20,8 +20,8 @@ async def write_result(
     result beside its source: the work is done and must not be lost, so it goes where others go."""
     try:
         return await _write(places.place(origin), job_id, text, make, version)
-    except QuireError as error:
-        if error.info.reason != "S3_DENIED" or not origin.startswith("s3://"):
+    except BucketDenied as error:
+        if not origin.startswith("s3://"):
             raise
         note = f"{error.info.message} The result is not beside its source."
 

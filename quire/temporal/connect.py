@@ -15,7 +15,7 @@ from temporalio.runtime import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from quire.contracts.codes import Code
+from quire.domain import errors
 from quire.domain.errors import QuireError, SettingsError
 from quire.settings import Settings
 from quire.temporal.converter import (
@@ -63,39 +63,17 @@ async def connect(
             )
         except (RPCError, RuntimeError) as error:
             if clock() >= give_up_at:
-                raise _unreachable(str(options.get("target_host"))) from error
+                raise errors.temporal_unreachable(str(options.get("target_host"))) from error
             # An embedded server that has just begun to listen is not yet ready to answer.
             await asyncio.sleep(0.05)
-
-
-def _unreachable(address: str) -> QuireError:
-    return QuireError(
-        Code.IO_ERROR,
-        "TEMPORAL",
-        f"The Temporal server at {address} cannot be reached.",
-        "Start it, or correct TEMPORAL_ADDRESS; without it an embedded server is used.",
-        "retryable",
-    )
 
 
 def refused_by_temporal(error: RPCError) -> QuireError:
     """What the server itself said no to: a namespace that is not there, a key that may not; or
     that it said nothing at all."""
     if error.status in NO_ANSWER:
-        return QuireError(
-            Code.IO_ERROR,
-            "TEMPORAL",
-            f"The Temporal server did not answer in time: {error.message.rstrip('.')}.",
-            "Try again in a moment; starter.py doctor says whether it can be reached.",
-            "retryable",
-        )
-    return QuireError(
-        Code.IO_ERROR,
-        "TEMPORAL",
-        f"Temporal refused: {error.message.rstrip('.')}.",
-        "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and what the key may do.",
-        "retryable",
-    )
+        return errors.temporal_silent(error.message)
+    return errors.temporal_refused(error.message)
 
 
 async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -> bool:

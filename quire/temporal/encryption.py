@@ -12,9 +12,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadCodec
 
-from quire.contracts.codes import Code
+from quire.domain import errors
 from quire.domain.encryption_keys import no_keys, parse_keys
-from quire.domain.errors import QuireError
 from quire.settings import Settings
 
 _NONCE = 12
@@ -36,11 +35,13 @@ class KeyRing:
 
     def open(self, name: str, sealed: bytes, context: str) -> bytes:
         if name not in self._keys:
-            raise _shut(f"The key {name!r} is not known here.")
+            raise errors.sealed_secret(f"The key {name!r} is not known here.")
         try:
             return self._keys[name].decrypt(sealed[:_NONCE], sealed[_NONCE:], context.encode())
         except (InvalidTag, ValueError):
-            raise _shut(f"The key {name!r} here is not the one it was sealed with.") from None
+            raise errors.sealed_secret(
+                f"The key {name!r} here is not the one it was sealed with."
+            ) from None
 
     def seal_text(self, text: str, context: str) -> str:
         """A token that may stand in history: version, name of the key, sealed text."""
@@ -51,11 +52,11 @@ class KeyRing:
         version, _, rest = token.partition(".")
         name, _, sealed = rest.rpartition(".")
         if version != _VERSION:
-            raise _shut("The sealed secret is of an unknown kind.")
+            raise errors.sealed_secret("The sealed secret is of an unknown kind.")
         try:
             return self.open(name, base64.urlsafe_b64decode(sealed), context).decode()
         except binascii.Error:
-            raise _shut("The sealed secret is damaged.") from None
+            raise errors.sealed_secret("The sealed secret is damaged.") from None
 
 
 def open_keys(settings: Settings) -> KeyRing:
@@ -85,15 +86,6 @@ def _own_key(path: Path) -> str:
         finally:
             part.unlink(missing_ok=True)
     return path.read_text().strip()
-
-
-def _shut(message: str) -> QuireError:
-    return QuireError(
-        Code.IO_ERROR,
-        "SEALED",
-        f"A secret of this job cannot be opened. {message}",
-        "Give every worker and client the same ENCRYPTION_KEYS; keep old keys while jobs use them.",
-    )
 
 
 _ENCODING = b"binary/encrypted"

@@ -1,6 +1,5 @@
 """The search attributes of documents."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from temporalio.api.enums.v1 import IndexedValueType
@@ -11,8 +10,7 @@ from temporalio.api.operatorservice.v1 import (
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from quire.contracts.codes import Code
-from quire.domain.errors import QuireError
+from quire.domain import errors
 
 SEARCH_ATTRIBUTES: dict[str, Literal["Keyword", "Int", "Double", "Bool"]] = {
     "QuireStatus": "Keyword",
@@ -53,17 +51,5 @@ async def register_search_attributes(client: Client) -> list[str]:
     except RPCError as error:
         # Another worker may have been quicker.
         if still := await absent_search_attributes(client):
-            raise lacks_search_attributes(client.namespace, still, error.message) from None
+            raise errors.search_attributes_missing(client.namespace, still, error.message) from None
     return absent
-
-
-def lacks_search_attributes(namespace: str, names: Sequence[str], why: str = "") -> QuireError:
-    """What to say of a namespace that was never prepared for us."""
-    because = f" ({why.rstrip('.')})" if why else ""
-    room = "; where others took the room, Quire needs a namespace of its own" if why else ""
-    return QuireError(
-        Code.NOT_READY,
-        "SEARCH_ATTRIBUTES",
-        f"The namespace {namespace!r} lacks search attributes: {', '.join(names)}{because}.",
-        f"An operator runs `quire-worker --register` once{room}.",
-    )

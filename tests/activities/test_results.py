@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from quire.contracts.codes import Code
 from quire.contracts.results import DocumentReport, ResultMetadata
+from quire.domain import errors
 from quire.domain.errors import QuireError
 from quire.ports import Store
 from quire.store.folder import FolderStore
@@ -14,7 +14,7 @@ from quire.store.results import write_result
 
 class BucketDeniesWriting(FolderStore):
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
-        raise QuireError(Code.IO_ERROR, "S3_DENIED", "S3 denies access.", "Check.")
+        raise errors.bucket_denied("b", code="AccessDenied")
 
 
 class Places:

@@ -103,6 +103,13 @@ def examples() -> list[QuireError]:
         DocumentRefused(*public),
         JobError(*public),
         SettingsError("PAGE_WINDOW", "'x' is not allowed", "a number"),
+        errors.UsageError("--pages: no."),
+        errors.engine_unavailable("openai", missing="no key is set"),
+        errors.bucket_denied("b", code="AccessDenied"),
+        errors.job_not_found("j"),
+        errors.not_owner("j"),
+        errors.not_running("j"),
+        errors.nothing_to_retry("j"),
         *(
             AttemptFailed(
                 kind, "It failed.", retry_after_s=2.5, wasted=Paid(7, 5, None), http_status=503

@@ -16,14 +16,12 @@ from quire.contracts.page import (
 )
 from quire.contracts.results import DocumentReport, PageResult, ResultMetadata
 from quire.contracts.steps import DocumentReceipt
+from quire.domain import errors
 from quire.domain.document.attempts import OK, tell_attempts
 from quire.domain.document.retry import (
-    forbidden,
-    nothing_to_retry,
     pages_to_retry,
     renumbered,
     take_over,
-    too_late_to_retry,
 )
 from quire.domain.errors import JobError
 from tests.domain.strategies import quick
@@ -154,7 +152,7 @@ def test_retry_of_nothing_is_an_error_that_says_so() -> None:
     for whole, spec in ((WHOLE, "4"), (report(page(1, TextSource.AI, READ)), None)):
         with pytest.raises(JobError) as caught:
             take_over(whole, spec, RECEIPT)
-        assert caught.value.info == nothing_to_retry("job").info
+        assert caught.value.info == errors.nothing_to_retry("job").info
         assert "'job'" in caught.value.info.message
 
 
@@ -181,7 +179,8 @@ def test_routes_of_the_past_stand_behind_the_chain() -> None:
 
 
 def test_refusals_have_codes_of_their_own() -> None:
-    infos = [refusal("job").info for refusal in (forbidden, too_late_to_retry, nothing_to_retry)]
+    refusals = (errors.not_owner, errors.between_steps, errors.nothing_to_retry)
+    infos = [refusal("job").info for refusal in refusals]
     assert [info.code for info in infos] == [Code.FORBIDDEN, Code.NOT_READY, Code.NOT_READY]
     assert len({info.reason for info in infos}) == 3
     assert [info.error_type for info in infos] == ["terminal", "retryable", "terminal"]

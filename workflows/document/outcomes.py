@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.support.failures import ATTEMPT_FAILED, CROWDED_OUT, HANDED_BACK, STOOD_DOWN
     from quire.contracts.codes import Code, ErrorInfo, FailureKind
     from quire.contracts.steps import AttemptFailure
+    from quire.domain import errors
 
 AsideReason = Literal["crowded", "stood_down"]
 
@@ -52,17 +53,5 @@ def document_error(error: ActivityError) -> ErrorInfo:
     if isinstance(cause, ApplicationError) and cause.details and cause.type in set(Code):
         return ErrorInfo.model_validate(cause.details[0])
     if isinstance(cause, TimeoutError):
-        return ErrorInfo(
-            code=Code.GW_TIMEOUT,
-            reason="NO_WORKER",
-            error_type="retryable",
-            message="No worker finished this step in time.",
-            remedy="Check that workers run and are well, then submit the document again.",
-        )
-    return ErrorInfo(
-        code=Code.UNKNOWN,
-        reason="BUG",
-        error_type="retryable",
-        message="A step of the document failed in an unknown way.",
-        remedy="Look at the worker's log, then submit the document again.",
-    )
+        return errors.no_worker_in_time().info
+    return errors.step_failed_unknown().info

