@@ -4,13 +4,11 @@
 read by the same parts on one machine and on many.
 """
 
-import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.common import MetricMeter, VersioningBehavior, WorkerDeploymentVersion
@@ -29,24 +27,22 @@ from quire.contracts.names import (
     DOCUMENTS_QUEUE,
     LOCAL_MODEL,
     LOCAL_PROVIDER,
+    ROLES,
     WORKFLOW_QUEUE,
     route_queue,
 )
 from quire.contracts.plan import PlanDefaults
-from quire.domain.document.keys import source_key
-from quire.domain.document.origin import STORED
+from quire.contracts.routing import Route
 from quire.domain.routing.routes import prepared_ahead
 from quire.pdf.reader import Documents
 from quire.ports import Provider, Store, Unsealer
 from quire.providers.anthropic import AnthropicProvider
 from quire.providers.local_ocr import LocalOcrProvider
 from quire.providers.openai import OpenAIProvider
+from quire.providers.pricing import Tokens, cost_usd
 from quire.providers.vendor import VendorProvider
 from quire.settings import Settings, missing
-from quire.sources.fetch import Sources, is_remote
-from quire.sources.files import hash_file, page_images, store_images
-from quire.sources.sniff import check_file
-from quire.sources.web import name_in_url
+from quire.sources.fetch import Sources
 from quire.store.cache import FileCache
 from quire.store.places import Results, open_place
 from quire.telemetry.metrics import show_documents, show_route
@@ -55,14 +51,13 @@ from quire.temporal.encryption import open_keys
 from quire.temporal.task_runner import WholeTaskRunner
 from workflows.document.workflow import DocumentWorkflow
 
-ROLES = ("workflows", "documents", "ai")
 DEPLOYMENT = "quire"
 # Local OCR uses every core for one page; a second page at once would only slow both down.
 LOCAL_OCR_SLOTS = 1
 
 
 @dataclass
-class House:
+class Parts:
     """Everything a worker is made of."""
 
     settings: Settings
@@ -120,13 +115,26 @@ def plan_defaults(settings: Settings) -> PlanDefaults:
     return settings.plan_defaults(local_missing=lacking, local_limit=LOCAL_OCR_SLOTS)
 
 
-def build_house(settings: Settings, traces: NoTraces | None = None) -> House:
+def open_documents(processes: int) -> Documents:
+    """MuPDF in child processes, which start when they are needed."""
+    return Documents(processes=processes)
+
+
+def route_cost(settings: Settings, route: Route, *, read: int, written: int) -> float | None:
+    """What these tokens cost on a route at its list price; None where that is unknown."""
+    if route.provider == LOCAL_PROVIDER:
+        return 0.0
+    base_url = settings.providers[route.provider].base_url
+    return cost_usd(route.provider, route.model, Tokens(read=read, written=written), base_url)
+
+
+def build_parts(settings: Settings, traces: NoTraces | None = None) -> Parts:
     """Builds the parts; nothing is started or connected yet."""
-    return House(
+    return Parts(
         settings=settings,
         store=open_store(settings),
         results=open_results(settings),
-        documents=Documents(processes=max(2, os.cpu_count() or 2)),
+        documents=open_documents(max(2, os.cpu_count() or 2)),
         providers=_providers(settings),
         defaults=plan_defaults(settings),
         traces=traces or NoTraces(),
@@ -146,11 +154,23 @@ def _providers(settings: Settings) -> dict[str, Provider]:
     return providers
 
 
-def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) -> list[Worker]:
+def build_workers(client: Client, parts: Parts, roles: tuple[str, ...] = ROLES) -> list[Worker]:
     """One worker a queue; a worker of a route takes at most the route's limit at a time."""
-    settings = house.settings
+    make = _worker_maker(client, parts.settings)
+    workers: list[Worker] = []
+    if "workflows" in roles:
+        workers.append(_workflow_worker(make, parts))
+    if "documents" in roles:
+        workers.append(_document_worker(make, parts))
+    if "ai" in roles:
+        workers += _route_workers(make, parts)
+    return workers
+
+
+def _worker_maker(client: Client, settings: Settings) -> Callable[..., Worker]:
+    """What the workers of all roles have in common."""
     longest = max(settings.timeout_of(name) for name in settings.providers)
-    make = partial(
+    return partial(
         Worker,
         client,
         graceful_shutdown_timeout=timedelta(seconds=longest + 5),
@@ -159,70 +179,66 @@ def build_workers(client: Client, house: House, roles: tuple[str, ...] = ROLES) 
         default_heartbeat_throttle_interval=timedelta(seconds=2),
         deployment_config=_deployment(settings.worker_build_id),
     )
-    workers: list[Worker] = []
-    if "workflows" in roles:
-        plan = PlanDocument(house.store, house.defaults)
-        previous = LoadPrevious(house.store, house.results)
-        finalize = FinalizeDocument(house.store, house.results)
-        reuse = ReuseResult(house.store, house.results)
-        workers.append(
-            make(
-                task_queue=WORKFLOW_QUEUE,
-                workflow_runner=WholeTaskRunner(),
-                workflows=[DocumentWorkflow],
-                activities=[
-                    plan.plan_document,
-                    plan.write_brief,
-                    previous.load_previous,
-                    select_routes,
-                    finalize.finalize_document,
-                    reuse.reuse_result,
-                ],
-                max_concurrent_activities=settings.worker_concurrency,
-            )
-        )
-    if "documents" in roles:
-        ingest = build_ingest(settings, house.store, house.documents, house.unseal)
-        survey = SurveyDocument(
-            house.store,
-            house.documents,
-            house.unseal,
-            house.traces,
-            parallel=os.cpu_count() or 2,
-        )
-        workers.append(
-            make(
-                task_queue=DOCUMENTS_QUEUE,
-                activities=[ingest.ingest_source, survey.survey_document],
-                max_concurrent_activities=settings.worker_concurrency,
-            )
-        )
-    if "ai" in roles:
-        routes = _routes(house)
-        recognize = RecognizePage(
-            house.store,
-            house.documents,
-            house.providers,
-            Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
-            house.unseal,
-            house.traces,
-        )
-        for (provider, model), limit in routes.items():
-            workers.append(
-                make(
-                    task_queue=route_queue(provider, model),
-                    activities=[recognize.recognize_page],
-                    max_concurrent_activities=limit + prepared_ahead(limit),
-                    disable_eager_activity_execution=True,
-                )
-            )
-    return workers
 
 
-def show_metrics(meter: MetricMeter, namespace: str, house: House, roles: tuple[str, ...]) -> None:
+def _workflow_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
+    plan = PlanDocument(parts.store, parts.defaults)
+    previous = LoadPrevious(parts.store, parts.results)
+    finalize = FinalizeDocument(parts.store, parts.results)
+    reuse = ReuseResult(parts.store, parts.results)
+    return make(
+        task_queue=WORKFLOW_QUEUE,
+        workflow_runner=WholeTaskRunner(),
+        workflows=[DocumentWorkflow],
+        activities=[
+            plan.plan_document,
+            plan.write_brief,
+            previous.load_previous,
+            select_routes,
+            finalize.finalize_document,
+            reuse.reuse_result,
+        ],
+        max_concurrent_activities=parts.settings.worker_concurrency,
+    )
+
+
+def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
+    ingest = build_ingest(parts.settings, parts.store, parts.documents, parts.unseal)
+    survey = SurveyDocument(
+        parts.store, parts.documents, parts.unseal, parts.traces, parallel=os.cpu_count() or 2
+    )
+    return make(
+        task_queue=DOCUMENTS_QUEUE,
+        activities=[ingest.ingest_source, survey.survey_document],
+        max_concurrent_activities=parts.settings.worker_concurrency,
+    )
+
+
+def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
+    routes = _routes(parts)
+    recognize = RecognizePage(
+        parts.store,
+        parts.documents,
+        parts.providers,
+        Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
+        parts.unseal,
+        parts.traces,
+    )
+    return [
+        make(
+            task_queue=route_queue(provider, model),
+            activities=[recognize.recognize_page],
+            max_concurrent_activities=limit + prepared_ahead(limit),
+            disable_eager_activity_execution=True,
+        )
+        for (provider, model), limit in routes.items()
+    ]
+
+
+def show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple[str, ...]) -> None:
     """Show what these roles will count, at zero and with the labels that the SDK adds to it: with
     others these would be series beside the ones that grow."""
-    routes = _routes(house)
+    routes = _routes(parts)
     if "workflows" in roles:
         labels = {
             "namespace": namespace,
@@ -264,48 +280,14 @@ def _deployment(build_id: str) -> WorkerDeploymentConfig | None:
     )
 
 
-def _routes(house: House) -> dict[tuple[str, str], int]:
+def _routes(parts: Parts) -> dict[tuple[str, str], int]:
     """Every route this worker can serve, and its slots."""
     wanted: dict[tuple[str, str], int] = {}
-    limit = house.settings.max_inflight_per_model
-    for name, own in house.settings.providers.items():
+    limit = parts.settings.max_inflight_per_model
+    for name, own in parts.settings.providers.items():
         wanted.update({(name, model): limit for model in own.models.values()})
-    for entry in house.settings.route_chain:
+    for entry in parts.settings.route_chain:
         provider, _, model = entry.partition(":")
         wanted[provider, model] = limit
     wanted[LOCAL_PROVIDER, LOCAL_MODEL] = LOCAL_OCR_SLOTS
-    return {route: slots for route, slots in wanted.items() if route[0] in house.providers}
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A source that a worker can fetch, and what people call it."""
-
-    source: str
-    name: str
-
-
-async def prepare_source(settings: Settings, given: Sequence[str]) -> Prepared:
-    """Check what is on this machine before anything starts; what workers elsewhere could not
-    reach, and page images, go into the store first."""
-    if len(given) == 1 and is_remote(given[0]):
-        return Prepared(given[0], name_in_url(given[0]))
-    return await _prepare_files(settings, [_local(source) for source in given])
-
-
-def _local(source: str) -> Path:
-    return Path(source.removeprefix("file://")).expanduser().absolute()
-
-
-async def _prepare_files(settings: Settings, paths: list[Path]) -> Prepared:
-    limit = settings.max_file_size
-    first = paths[0]
-    if len(paths) == 1 and not first.is_dir() and check_file(first, limit) == "pdf":
-        if not settings.cluster:
-            return Prepared(str(first), first.name)
-        sha256 = await asyncio.to_thread(hash_file, first)
-        await open_store(settings).put_file(source_key(sha256), first)
-        return Prepared(STORED + sha256, first.name)
-    files = page_images(paths, max_images=settings.max_images, max_bytes=limit)
-    name = first.name if len(paths) == 1 else f"{files[0].name} and {len(files) - 1} more"
-    return Prepared(STORED + await store_images(open_store(settings), files), name)
+    return {route: slots for route, slots in wanted.items() if route[0] in parts.providers}

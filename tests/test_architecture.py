@@ -44,6 +44,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "quire.contracts", "quire.domain", "quire.telemetry.metrics",
         "quire.temporal.search_attributes", "activities", "temporalio",
     ),
+    "quire/jobs": (
+        "quire.contracts", "quire.domain", "quire.ports", "quire.settings", "quire.app",
+        "quire.temporal", "quire.sources", "quire.store", "quire.telemetry.traces", "workflows",
+        "temporalio", "httpx",
+    ),
+    "quire/cli": (
+        "quire.contracts", "quire.domain", "quire.settings", "quire.jobs",
+        "quire.telemetry.logs", "quire.worker_process", "workflows.document.details",
+        "typer", "rich", "structlog", "pydantic",
+    ),
 }  # fmt: skip
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from quire.cli.exits import UsageError
 from quire.contracts.document import DocumentRequest
 from quire.contracts.names import JOB_ID
 from quire.contracts.page_ranges import parse_pages
+from quire.domain.errors import UsageError
 from quire.domain.units import parse_duration
+from quire.settings import forget_password
 
 
 def new_job_id() -> str:
@@ -23,6 +24,7 @@ def new_job_id() -> str:
 
 
 def make_request(**fields: Any) -> DocumentRequest:
+    """The request of a document; a field that is wrong is refused by its option's name."""
     if not re.fullmatch(JOB_ID, fields["job_id"]):
         raise UsageError(
             f"--job-id {fields['job_id']!r} is not a job id.",
@@ -46,6 +48,12 @@ def read_password(path: Path) -> str:
     return text.split("\n", 1)[0].removesuffix("\r")
 
 
+def read_secret(password: str | None, password_file: Path | None) -> str | None:
+    """The password, from the option or a file; it does not stay in the environment."""
+    forget_password()
+    return password if password_file is None else read_password(password_file)
+
+
 def check_out(folder: Path | None) -> None:
     """A folder that cannot be made is better known before the document is paid for."""
     if folder is None:
@@ -56,6 +64,7 @@ def check_out(folder: Path | None) -> None:
 
 
 def seconds_of(text: str | None, option: str = "--deadline") -> float | None:
+    """A time such as 3m, in seconds."""
     try:
         return None if text is None else parse_duration(text)
     except ValueError as error:
@@ -63,6 +72,7 @@ def seconds_of(text: str | None, option: str = "--deadline") -> float | None:
 
 
 def page_list(spec: str | None) -> str | None:
+    """Pages such as 1-5,9, as they were written once they are known to be right."""
     try:
         return spec if spec is None or parse_pages(spec) else None
     except ValueError as error:

@@ -1,179 +1,44 @@
-"""`doctor`: is everything in place, and what to do about what is not."""
+"""`doctor`: is everything in place."""
 
-import asyncio
-import secrets
-import tempfile
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-import httpx
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.client import Client
-from temporalio.service import RPCError
+import typer
 
-from quire.app import open_cache, plan_defaults
-from quire.contracts.names import DOCUMENTS_QUEUE, LOCAL_PROVIDER, WORKFLOW_QUEUE
-from quire.contracts.reading import ImageOptions
-from quire.domain import errors
-from quire.domain.errors import QuireError
-from quire.pdf.reader import Documents
-from quire.settings import ProviderSettings, Settings
-from quire.store.cache import FileCache
-from quire.store.places import open_place
-from quire.temporal.connect import connect, is_served, refused_by_temporal
-from quire.temporal.embedded import EmbeddedServer
-from quire.temporal.search_attributes import absent_search_attributes
+from quire.cli.options import AsJson
+from quire.cli.output import Exit
+from quire.cli.run_command import command_settings, run
 
-PUBLIC_URLS = {
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-}
-ONE_PAGE = b"""%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj
-trailer<</Root 1 0 R>>
-"""
+if TYPE_CHECKING:
+    from quire.jobs.doctor import Finding
+
+MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("--  ", "dim")}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was checked. `ok` is None for what is merely not configured."""
+def doctor(context: typer.Context, as_json: AsJson = False) -> Exit:
+    """Check Temporal, store, engines and settings, and say what to do about what fails."""
+    settings = command_settings()
 
-    name: str
-    ok: bool | None
-    detail: str
-    remedy: str = ""
+    async def work() -> Exit:
+        from quire.jobs.doctor import examine
 
+        findings = await examine(settings)
+        failed = [finding for finding in findings if finding.ok is False]
+        if as_json:
+            checks = [asdict(finding) for finding in findings]
+            context.obj.print_json({"ok": not failed, "checks": checks})
+        else:
+            _show(findings)
+        return Exit.USAGE if failed else Exit.DONE
 
-async def examine(settings: Settings) -> list[Finding]:
-    """All checks; none of them costs money."""
-    checks: list[Callable[[Settings], Awaitable[list[Finding]]]] = [
-        _temporal, _store, _mupdf, _engines,
-    ]  # fmt: skip
-    findings = [Finding("settings", True, "all values are allowed")]
-    for found in await asyncio.gather(*(check(settings) for check in checks)):
-        findings += found
-    return findings
+    return run(work())
 
 
-async def _temporal(settings: Settings) -> list[Finding]:
-    try:
-        if settings.temporal_address:
-            client = await connect(settings)
-            absent = await absent_search_attributes(client)
-            if absent:
-                raise errors.search_attributes_missing(client.namespace, absent)
-            found = Finding("temporal", True, f"cluster at {settings.temporal_address}")
-            return [found, *await _workers(client)]
-        server = EmbeddedServer(settings.state_dir)
-        info = await server.start()
-        await connect(settings, info.address)
-        server.leave()
-        return [Finding("temporal", True, "embedded server starts and answers")]
-    except RPCError as refusal:
-        said = refused_by_temporal(refusal).info
-        return [Finding("temporal", False, said.message, said.remedy)]
-    except QuireError as error:
-        return [Finding("temporal", False, error.info.message, error.info.remedy)]
+def _show(findings: "list[Finding]") -> None:
+    from rich.text import Text
 
+    from quire.cli.screen import screen
 
-async def _workers(client: Client) -> list[Finding]:
-    """Without a cluster, commands bring their own. Queues of models are not asked: which there
-    are depends on the workers' keys."""
-    queues = {
-        WORKFLOW_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        DOCUMENTS_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-    }
-    return [
-        Finding("workers", True, f"queue {queue} is served")
-        if await is_served(client, queue, kind)
-        else Finding(
-            "workers", False, f"no worker serves queue {queue}", "Start one with: worker.py."
-        )
-        for queue, kind in queues.items()
-    ]
-
-
-async def _store(settings: Settings) -> list[Finding]:
-    cache = open_cache(settings)
-    return [
-        await _writable("store", settings.store_place, cache, "STORE_URL"),
-        await _writable("results", settings.results_place, cache, "RESULTS_URL"),
-    ]
-
-
-async def _writable(name: str, place: str, cache: FileCache, setting: str) -> Finding:
-    probe = f"probe-{secrets.token_hex(4)}"
-    try:
-        store = open_place(place, cache)
-        await store.put(probe, b"written by doctor")
-        await store.delete(probe)
-        return Finding(name, True, place)
-    except QuireError as error:
-        return Finding(name, False, error.info.message, error.info.remedy)
-    except OSError as error:
-        remedy = f"Make it reachable and writable, or change {setting}."
-        return Finding(name, False, f"{place}: {error.strerror}", remedy)
-
-
-async def _mupdf(settings: Settings) -> list[Finding]:
-    documents = Documents(processes=1)
-    try:
-        with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
-            file.write(ONE_PAGE)
-            file.flush()
-            await documents.render(Path(file.name), 1, ImageOptions())
-        return [Finding("mupdf", True, "draws a page in a child process")]
-    except QuireError as error:
-        return [Finding("mupdf", False, error.info.message, "Reinstall pymupdf and pillow.")]
-    finally:
-        documents.close()
-
-
-async def _engines(settings: Settings) -> list[Finding]:
-    defaults = plan_defaults(settings)
-    findings = [
-        Finding(name, None, defaults.providers[name].missing)
-        if defaults.providers[name].missing
-        else await _vendor(name, own)
-        for name, own in settings.providers.items()
-    ]
-    lacking = defaults.local_missing
-    findings.append(Finding(LOCAL_PROVIDER, None if lacking else True, lacking or "rapidocr"))
-    if not any(finding.ok for finding in findings):
-        findings.append(
-            Finding(
-                "engines",
-                False,
-                "no model can read a page",
-                "Set a vendor's API key, or pip install 'quire[ocr]'.",
-            )
-        )
-    return findings
-
-
-async def _vendor(name: str, own: ProviderSettings) -> Finding:
-    """A listing of models is free and shows both the way and the key."""
-    base = (own.base_url or PUBLIC_URLS.get(name, "")).rstrip("/")
-    key = own.api_key.get_secret_value() if own.api_key else "none"
-    anthropic = name == "anthropic"
-    headers = (
-        {"x-api-key": key, "anthropic-version": "2023-06-01"}
-        if anthropic
-        else {"authorization": f"Bearer {key}"}
-    )
-    try:
-        async with httpx.AsyncClient(timeout=5.0) as http:
-            answer = await http.get(
-                base + ("/v1/models" if anthropic else "/models"), headers=headers
-            )
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        remedy = f"Check the network and {name.upper()}_BASE_URL."
-        return Finding(name, False, f"{base}: {type(error).__name__}", remedy)
-    if answer.status_code in (401, 403):
-        return Finding(name, False, f"{base} refuses the key", f"Correct {name.upper()}_API_KEY.")
-    if answer.status_code >= 500:
-        return Finding(name, False, f"{base} answers {answer.status_code}", "Try again later.")
-    return Finding(name, True, base)
+    for finding in findings:
+        words = f" {finding.name}: {finding.detail} {finding.remedy}".rstrip()
+        screen().print(Text.assemble(MARKS[finding.ok], words))

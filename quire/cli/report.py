@@ -7,11 +7,11 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from quire.cli.exits import UsageError
+from quire.cli.progress_view import STYLES, cost_words
 from quire.cli.screen import screen
-from quire.cli.tables import Column, fitting_table
-from quire.cli.view import STYLES, cost_words
+from quire.cli.table import Column, fitting_table
 from quire.contracts.results import DocumentReport, PageResult
+from quire.domain.errors import UsageError
 
 COLUMNS = (
     Column("page", 0, right=True),

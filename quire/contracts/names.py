@@ -3,6 +3,8 @@
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
 WORKFLOW_ID_PREFIX = "document-"
+# What a worker can serve, each on queues of its own.
+ROLES = ("workflows", "documents", "ai")
 LOCAL_PROVIDER = "local"
 LOCAL_MODEL = "rapidocr"
 # A job id is part of a workflow id and of a folder's name.

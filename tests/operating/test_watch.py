@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from quire.cli.exits import UsageError
-from quire.cli.listing import Wanted, rows_of
-from quire.cli.rows import total_of, total_words
+from quire.cli.job_table import total_words
+from quire.cli.list import check_filter
+from quire.cli.progress_view import grid, seconds_left
 from quire.cli.screen import screen
-from quire.cli.view import grid, seconds_left
 from quire.contracts.status import DocumentStatus, ProgressDetail
+from quire.domain.errors import UsageError
+from quire.jobs.list_jobs import JobFilter, JobRow, rows_of, total_of
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from testing import pdfs
@@ -227,7 +228,7 @@ async def test_a_long_document_is_one_row_with_its_own_start(
         assert abs(datetime.fromisoformat(row["started_at"]) - begun) < (continued - begun) / 2
         # Between the document's start and that of its last run.
         middle = begun + (continued - begun) * 3 / 4
-        wanted = Wanted(since_s=3600)
+        wanted = JobFilter(since_s=3600)
         for moment, found in ((middle, 0), (begun - timedelta(seconds=1), 1)):
             now = moment + timedelta(hours=1)
             listed = client.list_workflows(wanted.query(now))
@@ -236,23 +237,23 @@ async def test_a_long_document_is_one_row_with_its_own_start(
 
 def test_query_of_age_names_the_moment() -> None:
     now = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
-    query = Wanted(since_s=7200).query(now)
+    query = JobFilter(since_s=7200).query(now)
     assert "StartTime >= '2026-05-04T01:02:01.000000Z'" in query
     assert "ExecutionStatus != 'ContinuedAsNew'" in query
 
 
 @pytest.mark.parametrize(
-    "wanted", [Wanted(status="odd"), Wanted(user='o"hara'), Wanted(user="o\\hara")]
+    "wanted", [JobFilter(status="odd"), JobFilter(user='o"hara'), JobFilter(user="o\\hara")]
 )
-def test_what_cannot_be_searched_for_is_refused(wanted: Wanted) -> None:
+def test_what_cannot_be_searched_for_is_refused(wanted: JobFilter) -> None:
     with pytest.raises(UsageError):
-        wanted.query(datetime.now(UTC))
+        check_filter(wanted)
 
 
 @pytest.mark.parametrize("status", ["canceled", "cancelled"])
 def test_how_to_find_cancelled_documents_is_said(status: str) -> None:
     with pytest.raises(UsageError) as refused:
-        Wanted(status=status).query(datetime.now(UTC))
+        check_filter(JobFilter(status=status))
     assert "--fallback" in refused.value.info.remedy
 
 
@@ -274,10 +275,11 @@ def test_list_adds_up_says_if_there_is_more_and_finds_owners_with_quotes(
 
 
 def test_unknown_prices_are_no_zero_in_the_total() -> None:
-    known = {"job_id": "a", "pages": 3, "tokens": 500, "cost_usd": 0.25}
-    unknown = {"job_id": "b", "pages": None, "tokens": None, "cost_usd": None}
-    assert total_of([known, known])["cost_usd"] == 0.5
-    assert total_of([known, unknown])["cost_usd"] is None
+    started = "2026-05-04T03:02:01+00:00"
+    known = JobRow("a", "completed", started, pages=3, tokens=500, cost_usd=0.25)
+    unknown = JobRow("b", "completed", started)
+    assert total_of([known, known]).cost_usd == 0.5
+    assert total_of([known, unknown]).cost_usd is None
     assert total_words([known, unknown]) == "2 documents, 3 pages: at least $0.2500 for 500 tokens"
     assert "price unknown" in total_words([unknown])
 

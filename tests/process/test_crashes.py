@@ -16,8 +16,8 @@ import pytest
 from temporalio.service import RPCError
 from temporalio.worker import Replayer
 
-from quire.cli.jobs import handle_of
 from quire.contracts.names import workflow_id
+from quire.jobs.handles import handle_of
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from quire.temporal.converter import DATA_CONVERTER

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from quire.cli import exits
-from quire.cli.running import INTERRUPTED
+from quire.cli.output import Answer
+from quire.domain import errors
 from testing import pdfs
 from testing.tool import Ran, Tool
 from testing.vendor.behaviours import vendor_hangs
@@ -138,13 +138,11 @@ def test_interrupted_job_is_kept_and_goes_on(
     assert ran.sources() == {"mupdf": 4, "ai": 8}
 
 
-def test_who_has_answered_adds_no_error(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_has_answered_adds_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     """As when Ctrl-C comes while a command that is done closes its connection."""
-    monkeypatch.setattr(exits, "ANSWER", exits.Answer(job_id="done"))
-    exits.print_json({"job_id": "done"})
-    exits.print_error(INTERRUPTED)
+    answer = Answer(job_id="done")
+    answer.print_json({"job_id": "done"})
+    answer.print_error(errors.interrupted().info)
     assert json.loads(capsys.readouterr().out) == {"job_id": "done"}
 
 

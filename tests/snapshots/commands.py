@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from quire.cli.exits import Exit
+from quire.cli.output import Exit
 from starter import app as starter_app
 from worker import app as worker_app
 

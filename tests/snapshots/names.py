@@ -20,7 +20,7 @@ from activities.support.failures import (
     refused,
     stood_down,
 )
-from quire.app import DEPLOYMENT, ROLES, build_house, build_workers
+from quire.app import DEPLOYMENT, build_parts, build_workers
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
 from quire.contracts.names import (
     DOCUMENTS_QUEUE,
@@ -28,6 +28,7 @@ from quire.contracts.names import (
     LOCAL_MODEL,
     LOCAL_PROVIDER,
     LONGEST_DEADLINE_S,
+    ROLES,
     STARTED_MEMO,
     WORKFLOW_ID_PREFIX,
     WORKFLOW_QUEUE,
@@ -108,7 +109,7 @@ def _workers() -> dict[str, Any]:
             patch.dict(os.environ, environment, clear=True),
             patch.object(Worker, "__init__", note),
         ):
-            build_workers(cast(Client, None), build_house(load_settings()))
+            build_workers(cast(Client, None), build_parts(load_settings()))
     return seen
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from quire.cli.jobs import View
 from quire.contracts.status import BreakerStatus, DocumentStatus
+from quire.jobs.status import JobView
 from workflows.document.details import bar
 
 STYLES = {
@@ -29,7 +29,7 @@ CELLS = {
 GRID_ROWS = 8
 
 
-def one_line(view: View) -> str:
+def one_line(view: JobView) -> str:
     """Progress in one plain line."""
     status, detail = view.status, view.status.progress_detail
     done = status.completed_items + status.failed_items
@@ -52,7 +52,7 @@ def cost_words(tokens: int, cost_usd: float | None) -> str:
     return f"{dollars}, {tokens:,} tokens"
 
 
-def render(view: View, width: int) -> RenderableType:
+def render(view: JobView, width: int) -> RenderableType:
     """The live picture, never wider than the terminal."""
     status, detail = view.status, view.status.progress_detail
     done, total = status.completed_items + status.failed_items, status.total_items

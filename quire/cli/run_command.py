@@ -9,24 +9,27 @@ from typing import Any
 
 import typer
 
-from quire.cli.exits import ANSWER, Exit, UsageError, exit_code, print_error, say, show_error
-from quire.contracts.codes import Code, ErrorInfo
+from quire.cli.output import Answer, Exit, exit_code, say
+from quire.contracts.codes import ErrorInfo
+from quire.domain import errors
 from quire.domain.errors import QuireError
-
-INTERRUPTED = ErrorInfo(
-    code=Code.UNKNOWN,
-    reason="INTERRUPTED",
-    error_type="retryable",
-    message="Interrupted.",
-    remedy="What was begun is kept: watch JOB, or process with its --job-id.",
-)
+from quire.settings import Settings, load_settings
+from quire.telemetry.logs import configure_logs
 
 
-def run(work: Coroutine[Any, Any, Exit | None], job_id: str | None = None) -> Exit:
-    """Do the work of a command, which is about this job."""
-    ANSWER.job_id = job_id
+def command_settings() -> Settings:
+    """The settings of a command, with logs set up for a person's terminal."""
+    settings = load_settings()
+    # In the person's terminal, the workers in this process speak only of what is wrong.
+    level = settings.log_level if "log_level" in settings.model_fields_set else "error"
+    configure_logs(level, settings.log_format)
+    return settings
+
+
+def run(work: Coroutine[Any, Any, Exit | None]) -> Exit:
+    """Do the work of a command."""
     # A runner that is never closed: closing would cancel what is left of the workers and wait
-    # for a server that the last command out has already stopped. The process ends right after.
+    # for a server that the last command has already stopped. The process ends right after.
     return asyncio.Runner().run(_interruptible(work)) or Exit.DONE
 
 
@@ -49,20 +52,28 @@ def call(app: typer.Typer, arguments: list[str]) -> int:
 
 
 def _call(app: typer.Typer, arguments: list[str]) -> int:
-    as_json = "--json" in arguments
+    answer, as_json = Answer(), "--json" in arguments
+
+    def show(info: ErrorInfo) -> None:
+        """One clear line; with `--json` also the one JSON object on standard output."""
+        say(info.line())
+        if as_json:
+            answer.print_error(info)
+
     try:
-        code = int(app(arguments, standalone_mode=False) or 0)
+        code = int(app(arguments, standalone_mode=False, obj=answer) or 0)
         if code == Exit.INTERRUPTED:
             # What Typer makes of Ctrl-C, without a word.
             raise KeyboardInterrupt
         return code
     except QuireError as error:
-        show_error(error.info, as_json=as_json)
+        show(error.info)
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
-        say(f"{INTERRUPTED.message} {INTERRUPTED.remedy}")
+        interrupted = errors.interrupted().info
+        say(f"{interrupted.message} {interrupted.remedy}")
         if as_json:
-            print_error(INTERRUPTED, "interrupted")
+            answer.print_error(interrupted, "interrupted")
         return Exit.INTERRUPTED
     except typer.Exit as leaving:
         return leaving.exit_code
@@ -72,38 +83,19 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
         if hasattr(error, "format_message"):
             words = str(error.format_message())
             if words:  # without words, the help has just been shown
-                show_error(UsageError(words.rstrip(".") + ".").info, as_json=as_json)
+                show(errors.UsageError(words.rstrip(".") + ".").info)
             return Exit.USAGE
-        show_error(_our_fault(error), as_json=as_json)
+        show(_our_fault(error).info)
         return Exit.OUR_FAULT
 
 
-def _our_fault(error: Exception) -> ErrorInfo:
-    from temporalio.service import RPCError
-
-    if isinstance(error, RPCError):
-        from quire.temporal.connect import refused_by_temporal
-
-        return refused_by_temporal(error).info
+def _our_fault(error: Exception) -> QuireError:
     if isinstance(error, OSError) and error.filename:
-        # A folder that a setting names, most likely; which one, only its path can tell.
-        return ErrorInfo(
-            code=Code.IO_ERROR,
-            reason="STORAGE",
-            error_type="retryable",
-            message=f"{error.strerror}: {error.filename}.",
-            remedy="Check the path and its permissions; STATE_DIR and STORE_URL name folders.",
-        )
+        return errors.folder_unusable(error)
     import structlog
 
     structlog.get_logger("quire").exception("command_broke")
-    return ErrorInfo(
-        code=Code.UNKNOWN,
-        reason="BUG",
-        error_type="retryable",
-        message=f"Quire failed: {type(error).__name__}.",
-        remedy="Please report it with the lines above.",
-    )
+    return errors.command_broke(error)
 
 
 def leave(code: int) -> None:

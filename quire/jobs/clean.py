@@ -1,4 +1,4 @@
-"""`clean`: remove what has not been needed for long."""
+"""Removing what has not been needed for long from the store and, if asked, from the results."""
 
 import asyncio
 import time
@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from quire.app import open_cache, open_store
-from quire.cli.exits import Exit, UsageError, print_json, say
 from quire.domain.document.keys import KINDS
 from quire.ports import Entry, Store
 from quire.settings import Settings
@@ -19,7 +18,7 @@ AT_ONCE = 16
 
 
 @dataclass(frozen=True)
-class Cleaning:
+class CleanRequest:
     """What to remove."""
 
     older_than_s: float
@@ -27,44 +26,52 @@ class Cleaning:
     results: bool = False
 
 
-async def clean(settings: Settings, wanted: Cleaning, *, as_json: bool) -> Exit:
+@dataclass(frozen=True)
+class Removed:
+    """How much of one kind was removed."""
+
+    objects: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class CleanOutcome:
+    """What was removed, or would be; its fields are those of the JSON."""
+
+    dry_run: bool
+    objects: int
+    bytes: int
+    kinds: dict[str, Removed]
+    cache_bytes: int
+
+
+async def clean_store(settings: Settings, request: CleanRequest) -> CleanOutcome:
     """Store, cache and, if asked, results. What is removed is made again when it is needed."""
-    if wanted.older_than_s < YOUNGEST_S:
-        raise UsageError("--older-than: documents under way need what is younger than 1h.")
+    if request.older_than_s < YOUNGEST_S:
+        raise ValueError("documents under way need what is younger than 1h")
     removed, size = Counter[str](), Counter[str]()
     places = [(open_store(settings), _kind_in_store)]
-    if wanted.results:
+    if request.results:
         cache = open_cache(settings)
         places.append((open_place(settings.results_place, cache), lambda key: "results"))
     for store, kind_of in places:
-        async for kind, entry in _remove(store, kind_of, wanted):
+        async for kind, entry in _remove(store, kind_of, request):
             removed[kind] += 1
             size[kind] += entry.bytes
-    cached = 0 if wanted.dry_run else await asyncio.to_thread(open_cache(settings).clean)
-    total = sum(removed.values())
-    if as_json:
-        kinds = {kind: {"objects": removed[kind], "bytes": size[kind]} for kind in sorted(removed)}
-        print_json(
-            {
-                "dry_run": wanted.dry_run,
-                "objects": total,
-                "bytes": sum(size.values()),
-                "kinds": kinds,
-                "cache_bytes": cached,
-            }
-        )
-        return Exit.DONE
-    verb = "would be removed" if wanted.dry_run else "removed"
-    for kind in sorted(removed):
-        say(f"{kind}: {removed[kind]} objects, {size[kind]:,} bytes")
-    say(f"{total} objects, {sum(size.values()):,} bytes {verb}; {cached:,} bytes of the cache")
-    return Exit.DONE
+    cached = 0 if request.dry_run else await asyncio.to_thread(open_cache(settings).clean)
+    return CleanOutcome(
+        dry_run=request.dry_run,
+        objects=sum(removed.values()),
+        bytes=sum(size.values()),
+        kinds={kind: Removed(removed[kind], size[kind]) for kind in sorted(removed)},
+        cache_bytes=cached,
+    )
 
 
 async def _remove(
-    store: Store, kind_of: Callable[[str], str | None], wanted: Cleaning
+    store: Store, kind_of: Callable[[str], str | None], request: CleanRequest
 ) -> AsyncIterator[tuple[str, Entry]]:
-    before = time.time() - wanted.older_than_s
+    before = time.time() - request.older_than_s
     batch: list[str] = []
     async for entry in store.entries():
         kind = kind_of(entry.key)
@@ -73,14 +80,14 @@ async def _remove(
         yield kind, entry
         batch.append(entry.key)
         if len(batch) == AT_ONCE:
-            await _delete(store, batch, wanted)
-    await _delete(store, batch, wanted)
+            await _delete(store, batch, request)
+    await _delete(store, batch, request)
 
 
-async def _delete(store: Store, batch: list[str], wanted: Cleaning) -> None:
+async def _delete(store: Store, batch: list[str], request: CleanRequest) -> None:
     keys = list(batch)
     batch.clear()
-    if not wanted.dry_run:
+    if not request.dry_run:
         await asyncio.gather(*(store.delete(key) for key in keys))
 
 

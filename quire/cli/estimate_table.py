@@ -1,0 +1,41 @@
+"""What a document would cost, as a table for people."""
+
+from quire.cli.screen import screen
+from quire.cli.table import Column, fitting_table
+from quire.jobs.estimate import Estimate
+
+COLUMNS = (
+    Column("tier", 0),
+    Column("first route", 2),
+    Column("tokens", 3, right=True),
+    Column("cost", 1, right=True),
+    Column("dearest route", 4, right=True),
+)
+ASSUMED = (
+    "By rules of thumb, one answer a page: 'cost' if the first route reads every page, 'dearest "
+    "route' if the dearest of the chain does. It is no limit: a page whose answer is refused is "
+    "paid for again on the next route. Pages that are read already cost nothing again."
+)
+
+
+def show_estimate(found: Estimate) -> None:
+    """A line of counts, a table with a row a tier, and what was assumed."""
+    console = screen()
+    classes = ", ".join(f"{count} {name}" for name, count in found.pages_by_class.items())
+    console.print(f"{found.total_pages} pages: {classes}; {found.calls} calls to a model")
+    rows = [
+        {
+            "tier": tier,
+            "first route": row.route or "none",
+            "tokens": f"{row.input_tokens + row.output_tokens:,}",
+            "cost": _dollars(row.cost_usd),
+            "dearest route": _dollars(row.cost_usd_dearest_route),
+        }
+        for tier, row in found.tiers.items()
+    ]
+    console.print(fitting_table(COLUMNS, rows, console.width))
+    console.print(ASSUMED)
+
+
+def _dollars(amount: float | None) -> str:
+    return "unknown" if amount is None else f"${amount:.4f}"

@@ -1,0 +1,75 @@
+"""What a command says: exit codes, lines for people, and one JSON object for programs."""
+
+import json
+import sys
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from quire.contracts.codes import ErrorInfo
+from quire.domain import errors
+from quire.domain.errors import QuireError
+
+
+class Exit(IntEnum):
+    """The exit codes of every command."""
+
+    DONE = 0
+    OUR_FAULT = 1
+    USAGE = 2
+    REFUSED = 3
+    NOT_ALLOWED = 4
+    DEGRADED = 5
+    INTERRUPTED = 130
+    # What a shell says of a program that a closed pipe ended (128 and SIGPIPE), as of `yes | head`.
+    PIPE_CLOSED = 141
+
+
+def exit_code(error: QuireError) -> Exit:
+    """Which exit code stands for this error."""
+    # A missing key is the caller's setting, not the document's fault.
+    if isinstance(error, (errors.SettingsError, errors.UsageError, errors.EngineUnavailable)):
+        return Exit.USAGE
+    if isinstance(error, errors.DocumentRefused):
+        return Exit.REFUSED
+    if isinstance(error, errors.JobError):
+        return Exit.NOT_ALLOWED
+    return Exit.OUR_FAULT
+
+
+def say(line: str) -> None:
+    """Words for people go to standard error."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+@dataclass
+class Answer:
+    """What a program learns from standard output: one object, and of which job. A command has
+    one, which it gets as the object of its context."""
+
+    job_id: str | None = None
+    printed: bool = False
+
+    def print_json(self, body: object) -> None:
+        """The one JSON object that standard output holds."""
+        self.printed = True
+        sys.stdout.write(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+    def print_error(self, info: ErrorInfo, status: str = "failed") -> None:
+        """The error as the one JSON object; after a command has answered, nothing more."""
+        if not self.printed:
+            error = info.model_dump(mode="json")
+            self.print_json({"job_id": self.job_id, "status": status, "error": error})
+
+
+@dataclass(frozen=True)
+class ResultOutput:
+    """How a result is shown."""
+
+    answer: Answer
+    as_json: bool = False
+    out: Path | None = None
+    strict: bool = False
+    link: bool = False

@@ -1,0 +1,60 @@
+"""`retry`: read pages of a job again."""
+
+from typing import Annotated
+
+import typer
+
+from quire.cli.arguments import page_list
+from quire.cli.options import AsJson, Job, Owner
+from quire.cli.output import Exit, ResultOutput, say
+from quire.cli.run_command import command_settings, run
+from quire.domain.errors import UsageError
+from quire.domain.page_ranges import format_pages
+from quire.settings import Settings
+
+# The server holds what no worker has accepted yet only in memory: a command that leaves takes it
+# along.
+WAITS = (
+    "no worker answers; the retry waits for one as long as this command does "
+    "(start one with: worker.py; starter.py doctor says what is there)"
+)
+
+
+def retry(
+    context: typer.Context,
+    job: Job,
+    pages: Annotated[str | None, typer.Option(help="Only these pages: 3,5-7.")] = None,
+    user: Owner = "",
+    as_json: AsJson = False,
+) -> Exit:
+    """Read the degraded pages of a job again, or the named ones; good pages stay."""
+    context.obj.job_id = job
+    output = ResultOutput(context.obj, as_json=as_json)
+    return run(_retry(command_settings(), job, user, page_list(pages), output))
+
+
+async def _retry(
+    settings: Settings, job_id: str, user: str, pages: str | None, output: ResultOutput
+) -> Exit:
+    from quire.cli.follow import follow, until_done
+    from quire.cli.no_answer import say_later
+    from quire.cli.show_result import show_result
+    from quire.jobs.access import Caller
+    from quire.jobs.result import wait_for_result
+    from quire.jobs.retry import retry_pages
+    from quire.jobs.session import open_jobs
+
+    async with open_jobs(settings) as jobs:
+        retrying = retry_pages(jobs, job_id, Caller(user), pages)
+        outcome = await until_done(say_later(WAITS), retrying)
+        if not outcome.nothing_to_do:
+            if outcome.pages:
+                say(f"job {job_id}: reading again pages {format_pages(outcome.pages)}")
+            return await show_result(settings, await follow(outcome.handle), output)
+        if pages is not None:
+            raise UsageError(
+                f"--pages: job {job_id!r} has no page {pages}.",
+                f"See its pages with: starter.py result {job_id}",
+            )
+        say(f"Nothing to retry: job {job_id!r} has no degraded page.")
+        return await show_result(settings, await wait_for_result(outcome.handle), output)

@@ -1,0 +1,46 @@
+"""`status`: the progress of a job, once."""
+
+from collections import Counter
+
+import typer
+
+from quire.cli.options import AsJson, Job
+from quire.cli.output import Exit
+from quire.cli.run_command import command_settings, run
+from quire.contracts.status import DocumentStatus
+from quire.settings import Settings
+
+
+def status(context: typer.Context, job: Job, as_json: AsJson = False) -> Exit:
+    """The progress of a job, once."""
+    context.obj.job_id = job
+
+    async def work(settings: Settings) -> Exit:
+        from quire.jobs.session import open_jobs
+        from quire.jobs.status import job_status
+
+        # Queries are answered by a workflow worker; pages are left to the one that runs the job.
+        async with open_jobs(settings, roles=("workflows",)) as jobs:
+            found = await job_status(jobs, job)
+        if as_json:
+            context.obj.print_json(found.model_dump(mode="json"))
+        else:
+            _show(found)
+        return Exit.DONE
+
+    return run(work(command_settings()))
+
+
+def _show(found: DocumentStatus) -> None:
+    from quire.cli.progress_view import one_line
+    from quire.cli.screen import screen
+    from quire.jobs.status import JobView
+
+    console = screen()
+    console.print(f"{found.job_id}: {found.status}")
+    console.print(one_line(JobView(found, [])))
+    if found.error_message:
+        console.print(found.error_message)
+    codes = Counter(e.code.value for e in found.progress_detail.page_errors.values())
+    for code, count in sorted(codes.items()):
+        console.print(f"{count} pages degraded with {code}")

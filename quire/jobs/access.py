@@ -1,0 +1,20 @@
+"""Who may do what: every use case that changes a job asks here."""
+
+from dataclasses import dataclass
+
+from quire.contracts.document import DocumentRequest
+from quire.domain import errors
+from quire.domain.document.access import may_change
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, by the name under which documents are owned; nobody in particular by default."""
+
+    user_id: str = ""
+
+
+def check_owner(request: DocumentRequest, caller: Caller) -> None:
+    """Refuse a caller who does not own the job."""
+    if not may_change(owner=request.user_id, caller=caller.user_id):
+        raise errors.not_owner(request.job_id)

@@ -1,0 +1,136 @@
+"""What a document would cost: pages by class, calls and cost by tier. No model is asked."""
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.app import build_ingest, open_documents, open_store, plan_defaults, route_cost
+from quire.contracts.document import DocumentRequest
+from quire.contracts.plan import PlanDefaults
+from quire.contracts.steps import SurveyRequest
+from quire.contracts.stored import PageSurvey
+from quire.domain import errors
+from quire.domain.document.estimate import expect
+from quire.domain.document.plan import make_plan, refuse_unusable_engine
+from quire.domain.page_ranges import choose_pages
+from quire.jobs.origins import with_origin
+from quire.settings import Settings
+from quire.store.documents import Originals
+
+TIERS = ("primary", "secondary", "fast")
+
+
+@dataclass(frozen=True)
+class TierEstimate:
+    """What one tier of models would take for the document."""
+
+    route: str | None
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    # Every page read once, by the dearest route of the chain.
+    cost_usd_dearest_route: float | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a document would take; its fields are those of the JSON."""
+
+    source: str
+    total_pages: int
+    pages_by_class: dict[str, int]
+    calls: int
+    tiers: dict[str, TierEstimate]
+
+
+async def estimate_cost(
+    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+) -> Estimate:
+    """Survey the document here, and price what its pages would take."""
+    defaults = plan_defaults(settings)
+    refuse_unusable_engine(request.engine, defaults)
+    with tempfile.TemporaryDirectory(prefix="quire-") as folder:
+        request, surveys = await _survey(_alone(settings, folder), request, sources, password)
+    classes = Counter(page.classification.value for page in surveys)
+    tiers = {
+        tier: _price(settings, request.model_copy(update={"tier": tier}), defaults, surveys)
+        for tier in TIERS
+    }
+    return Estimate(
+        source=request.source_name,
+        total_pages=len(surveys),
+        pages_by_class=dict(sorted(classes.items())),
+        calls=tiers["primary"].calls,
+        tiers=tiers,
+    )
+
+
+def _alone(settings: Settings, folder: str) -> Settings:
+    """The same limits with a store that is gone afterwards: nobody else will read from it."""
+    own = {"temporal_address": "", "store_url": folder, "state_dir": Path(folder)}
+    return settings.model_copy(update=own)
+
+
+async def _survey(
+    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+) -> tuple[DocumentRequest, list[PageSurvey]]:
+    """The steps of a worker, without one."""
+    documents, store = open_documents(1), open_store(settings)
+    try:
+        request = await with_origin(settings, request, sources)
+        ingest = build_ingest(settings, store, documents, _nothing_is_sealed)
+        source = await ingest.ingest(request, password)
+        chosen = choose_pages(request.pages, source.page_count)
+        if not chosen:
+            raise errors.no_such_page(request.pages or "", page_count=source.page_count)
+        wanted = SurveyRequest(
+            job_id=request.job_id,
+            sha256=source.sha256,
+            page_count=source.page_count,
+            kind=source.kind,
+        )
+        surveys = await Originals(store, documents).survey(
+            wanted, chosen[0], chosen[-1], password, patient=False
+        )
+    except OSError as error:
+        raise errors.DocumentRefused.from_info(errors.storage_failed(error).info) from error
+    except (errors.DocumentRefused, errors.UsageError, errors.SettingsError):
+        raise
+    except errors.QuireError as error:
+        # As `process` says it: whatever keeps a worker from the document is its refusal.
+        raise errors.DocumentRefused.from_info(error.info) from None
+    finally:
+        documents.close()
+    return request, [page for page in surveys if page.page in set(chosen)]
+
+
+def _nothing_is_sealed(token: str, job_id: str) -> str:
+    raise AssertionError("the password never leaves this process")
+
+
+def _price(
+    settings: Settings,
+    request: DocumentRequest,
+    defaults: PlanDefaults,
+    surveys: list[PageSurvey],
+) -> TierEstimate:
+    plan = make_plan(request, defaults)
+    routes = [route for route in plan.chain.routes if not route.is_last_resort]
+    if request.text_only:
+        routes = []
+    asked = surveys if routes else []
+    expected = expect(asked, plan.reading, every_page=plan.every_page)
+    tokens = {"read": expected.input_tokens, "written": expected.output_tokens}
+    prices = [route_cost(settings, route, **tokens) for route in routes]
+    known = [price for price in prices if price is not None]
+    return TierEstimate(
+        route=routes[0].key if routes else None,
+        calls=expected.calls,
+        input_tokens=expected.input_tokens,
+        output_tokens=expected.output_tokens,
+        cost_usd=prices[0] if prices else 0.0,
+        cost_usd_dearest_route=max(known, default=0.0) if len(known) == len(prices) else None,
+    )

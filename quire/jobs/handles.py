@@ -1,0 +1,44 @@
+"""A job on the server: its handle, its description, and what it was asked for."""
+
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
+
+from quire.contracts.carried import DocumentRun
+from quire.contracts.document import DocumentRequest
+from quire.contracts.names import workflow_id
+from quire.contracts.results import DocumentResult
+from quire.domain import errors
+from workflows.document.workflow import DocumentWorkflow
+
+Handle = WorkflowHandle[DocumentWorkflow, DocumentResult]
+
+
+def handle_of(client: Client, job_id: str) -> Handle:
+    """The job's latest run, whether there is one or not."""
+    return client.get_workflow_handle_for(DocumentWorkflow.run, workflow_id(job_id))
+
+
+async def find_job(client: Client, job_id: str) -> Handle:
+    """The job's latest run; `JobNotFound` when there is none."""
+    await describe(client, job_id)
+    return handle_of(client, job_id)
+
+
+async def describe(client: Client, job_id: str) -> WorkflowExecutionDescription:
+    """The job's execution; `JobNotFound` when there is none."""
+    try:
+        return await handle_of(client, job_id).describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        raise errors.job_not_found(job_id) from None
+
+
+async def request_of(client: Client, job_id: str) -> DocumentRequest:
+    """What the job's latest run was asked for."""
+    handle = handle_of(client, job_id)
+    async for event in handle.fetch_history_events(page_size=1):
+        payloads = event.workflow_execution_started_event_attributes.input.payloads
+        [run] = await client.data_converter.decode(payloads, [DocumentRun])
+        return run.request() if isinstance(run, DocumentRun) else DocumentRequest(**run)
+    raise errors.job_not_found(job_id)

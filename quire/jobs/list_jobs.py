@@ -1,0 +1,237 @@
+"""The documents, newest first: found by what the server can search for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError
+from temporalio.common import SearchAttributeKey
+from temporalio.service import RPCError, RPCStatusCode
+
+from quire.contracts.money import Paid
+from quire.contracts.names import STARTED_MEMO, WORKFLOW_ID_PREFIX
+from quire.domain.cost import Spending
+from quire.domain.errors import QuireError
+from quire.jobs.handles import handle_of
+from quire.jobs.session import Jobs, query_worker
+from workflows.document.workflow import DocumentWorkflow
+
+STATES = {
+    "running": "Running",
+    "completed": "Completed",
+    "failed": "Failed",
+    "terminated": "Terminated",
+}
+# A query that no worker answers must not keep a person waiting.
+ANSWER_WITHIN = timedelta(seconds=2)
+
+
+class BadFilter(ValueError):
+    """A filter that cannot work; the words of the problem follow the field's name."""
+
+    def __init__(self, field: str, problem: str, remedy: str | None = None) -> None:
+        super().__init__(problem)
+        self.field = field
+        self.problem = problem
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Which documents to list."""
+
+    status: str | None = None
+    user: str | None = None
+    fallback: bool = False
+    since_s: float | None = None
+    limit: int = 20
+    # A row for every run of a job, and not only for its latest.
+    runs: bool = False
+
+    @property
+    def by_outcome(self) -> bool:
+        """Whether an earlier run of a job may fit while its latest does not."""
+        return self.fallback or self.status not in (None, "running")
+
+    def check(self) -> None:
+        """Raise `BadFilter` for what the server cannot search for."""
+        self.query(datetime.now(UTC))
+
+    def query(self, now: datetime) -> str:
+        """The filter in the words of Temporal's visibility."""
+        # A run that was continued is no document of its own: its last run speaks for it.
+        parts = ["WorkflowType = 'DocumentWorkflow'", "ExecutionStatus != 'ContinuedAsNew'"]
+        if self.status:
+            parts.append(f"ExecutionStatus = '{_state(self.status)}'")
+        if self.user is not None:
+            parts.append(f"QuireUser = {_quoted(self.user)}")
+        if self.fallback:
+            parts.append("QuireFallbackPages > 0")
+        if self.since_s is not None:
+            # The last run's start is no earlier than the document's, which is looked at later.
+            start = now - timedelta(seconds=self.since_s)
+            parts.append(f"StartTime >= '{start:%Y-%m-%dT%H:%M:%S.%f}Z'")
+        return " AND ".join(parts)
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """One document of a list; its fields are those of the JSON. None is what nobody knows yet."""
+
+    job_id: str
+    status: str
+    started_at: str
+    completed_at: str | None = None
+    user_id: str | None = None
+    engine: str | None = None
+    pages: int | None = None
+    fallback_pages: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True)
+class JobTotal:
+    """What rows add up to; of the cost there is no sum where a single one is unknown."""
+
+    documents: int
+    pages: int
+    tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True)
+class JobList:
+    """The rows that were found, and whether there are more."""
+
+    rows: tuple[JobRow, ...]
+    more: bool
+    at: datetime = field(compare=False)
+
+
+async def list_jobs(jobs: Jobs, wanted: JobFilter) -> JobList:
+    """From the server alone; only running documents are asked, for what they have paid so far."""
+    now = datetime.now(UTC)
+    found = jobs.client.list_workflows(wanted.query(now), page_size=wanted.limit + 1)
+    rows = await rows_of(jobs.client, found, wanted, now)
+    rows, more = rows[: wanted.limit], len(rows) > wanted.limit
+    if any(row.status == "running" for row in rows):
+        async with query_worker(jobs):
+            rows = list(await asyncio.gather(*(_with_spending(jobs.client, r) for r in rows)))
+    return JobList(tuple(rows), more, now)
+
+
+def total_of(rows: Sequence[JobRow]) -> JobTotal:
+    """The sums of the rows."""
+    spent = spent_on(rows)
+    return JobTotal(
+        documents=len({row.job_id for row in rows}),
+        pages=sum(row.pages or 0 for row in rows),
+        tokens=spent.tokens,
+        cost_usd=spent.dollars,
+    )
+
+
+def spent_on(rows: Sequence[JobRow]) -> Spending:
+    """What the rows cost together."""
+    spent = Spending()
+    spent.add(*(Paid.of(row.tokens or 0, 0, row.cost_usd) for row in rows))
+    return spent
+
+
+def _state(status: str) -> str:
+    if status in ("canceled", "cancelled"):
+        # Nothing that the server can search for tells them from the others.
+        raise BadFilter(
+            "status",
+            "a cancelled document is completed, or failed if it had no pages.",
+            "Use --fallback or --status failed; result JOB --json tells which were cancelled.",
+        )
+    if status not in STATES:
+        raise BadFilter("status", f"choose {', '.join(STATES)}.")
+    return STATES[status]
+
+
+def _quoted(text: str) -> str:
+    """As a visibility query has it. These two would find nothing on the embedded server, in
+    whatever way they are escaped."""
+    if '"' in text or "\\" in text:
+        raise BadFilter("user", "double quotes and backslashes cannot be searched for.")
+    return "'" + text.replace("'", "''") + "'"
+
+
+async def rows_of(
+    client: Client, found: AsyncIterator[WorkflowExecution], wanted: JobFilter, now: datetime
+) -> list[JobRow]:
+    """One row a job, unless every run is wanted: the latest one speaks for it. One row more than
+    the limit says that there are more."""
+    rows, seen = list[JobRow](), set[str]()
+    async for execution in found:
+        if execution.id in seen and not wanted.runs:
+            continue
+        seen.add(execution.id)
+        started = await _started(execution)
+        too_old = wanted.since_s is not None and started < now - timedelta(seconds=wanted.since_s)
+        doubtful = wanted.by_outcome and not wanted.runs
+        if too_old or (doubtful and not await _is_latest(client, execution)):
+            continue
+        rows.append(_row(execution, started))
+        if len(rows) > wanted.limit:
+            break
+    return rows
+
+
+async def _started(execution: WorkflowExecution) -> datetime:
+    """When the document was begun: a long one continues in further runs, each with its own start.
+    A job that is read again counts from there."""
+    try:
+        noted = await execution.memo_value(STARTED_MEMO, default=None, type_hint=str)
+    except (QuireError, KeyError):  # encrypted, with keys that this client does not have
+        noted = None
+    # The memo has its time from the clock of the client, which may be ahead of the server's.
+    if not noted:
+        return execution.start_time
+    return min(datetime.fromisoformat(noted), execution.start_time)
+
+
+async def _is_latest(client: Client, execution: WorkflowExecution) -> bool:
+    """Whether no later run of the job has another outcome: read again, a document that fell back
+    may be whole."""
+    try:
+        latest = await client.get_workflow_handle(execution.id).describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return False
+    return latest.run_id == execution.run_id
+
+
+def _row(execution: WorkflowExecution, started: datetime) -> JobRow:
+    attributes = execution.typed_search_attributes
+    return JobRow(
+        job_id=execution.id.removeprefix(WORKFLOW_ID_PREFIX),
+        status=execution.status.name.lower() if execution.status else "",
+        started_at=started.isoformat(),
+        completed_at=execution.close_time.isoformat() if execution.close_time else None,
+        user_id=attributes.get(SearchAttributeKey.for_keyword("QuireUser")),
+        engine=attributes.get(SearchAttributeKey.for_keyword("QuireEngine")),
+        pages=attributes.get(SearchAttributeKey.for_int("QuirePages")),
+        fallback_pages=attributes.get(SearchAttributeKey.for_int("QuireFallbackPages")),
+        tokens=attributes.get(SearchAttributeKey.for_int("QuireTokens")),
+        cost_usd=attributes.get(SearchAttributeKey.for_float("QuireCostUsd")),
+    )
+
+
+async def _with_spending(client: Client, row: JobRow) -> JobRow:
+    """Search attributes hold the cost at the end only. Stays empty where no worker answers."""
+    if row.status != "running":
+        return row
+    handle = handle_of(client, row.job_id)
+    try:
+        status = await handle.query(DocumentWorkflow.status, rpc_timeout=ANSWER_WITHIN)
+    except (RPCError, WorkflowQueryFailedError, QuireError):
+        return row
+    detail = status.progress_detail
+    tokens = detail.input_tokens + detail.output_tokens
+    return replace(row, tokens=tokens, cost_usd=detail.cost_usd)

@@ -1,0 +1,68 @@
+"""How a job stands: its progress contract, and what a live view shows."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio.client import WorkflowQueryFailedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from quire.contracts.names import WORKFLOW_QUEUE
+from quire.contracts.status import BreakerStatus, DocumentStatus, PageRange, PageTexts
+from quire.domain import errors
+from quire.jobs.handles import Handle, find_job
+from quire.jobs.session import Jobs
+from workflows.document.workflow import DocumentWorkflow
+
+# A query to a lost worker waits for it ten seconds and then goes to another, in the midst of what
+# happened meanwhile (see quire/temporal/task_runner.py): ours are withdrawn before that.
+ASK = timedelta(seconds=4)
+ASK_TIMES = 5
+NOBODY_ANSWERED = {
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.FAILED_PRECONDITION,
+}
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A job as a live view shows it."""
+
+    status: DocumentStatus
+    breakers: list[BreakerStatus]
+    # One letter a page, as the query `grid` answers.
+    grid: str = ""
+
+
+async def job_status(jobs: Jobs, job_id: str) -> DocumentStatus:
+    """The progress contract of a job."""
+    handle = await find_job(jobs.client, job_id)
+    for _ in range(ASK_TIMES):
+        try:
+            return await handle.query(DocumentWorkflow.status, rpc_timeout=ASK)
+        except WorkflowQueryFailedError as error:
+            raise errors.no_query_answer(error.message) from None
+        except RPCError as error:
+            # The worker that takes over a lost worker's documents replays this one first.
+            if error.status not in NOBODY_ANSWERED:
+                raise
+    raise errors.no_worker_answers(job_id, queue=WORKFLOW_QUEUE)
+
+
+async def job_view(handle: Handle) -> JobView | None:
+    """Status and breakers for a live view; None when no worker answers just now."""
+    try:
+        status = await handle.query(DocumentWorkflow.status, rpc_timeout=ASK)
+        breakers = await handle.query(DocumentWorkflow.breakers, rpc_timeout=ASK)
+        grid = await handle.query(DocumentWorkflow.grid, rpc_timeout=ASK)
+        return JobView(status, breakers, grid)
+    except (RPCError, WorkflowQueryFailedError):
+        return None
+
+
+async def stored_texts(handle: Handle, first: int) -> PageTexts | None:
+    """Where the next finished pages have their text; None when no worker answers just now."""
+    try:
+        return await handle.query(DocumentWorkflow.texts, PageRange(first=first), rpc_timeout=ASK)
+    except (RPCError, WorkflowQueryFailedError):
+        return None

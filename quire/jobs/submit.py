@@ -1,0 +1,121 @@
+"""Submitting a document: making its request ready, and starting its job."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from temporalio.client import Client
+from temporalio.common import (
+    Priority,
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from quire.app import plan_defaults, seal_password
+from quire.contracts.carried import DocumentRun
+from quire.contracts.document import DocumentRequest
+from quire.contracts.names import STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
+from quire.domain import errors
+from quire.domain.document.plan import make_plan, refuse_unusable_engine
+from quire.jobs.handles import Handle, handle_of
+from quire.jobs.origins import with_origin
+from quire.jobs.session import Jobs
+from quire.settings import Settings
+from quire.temporal.search_attributes import absent_search_attributes
+from workflows.document.details import render_request
+from workflows.document.workflow import DocumentWorkflow
+
+
+async def prepare_request(
+    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+) -> DocumentRequest:
+    """The request as it may leave this process: the document reachable, the password sealed."""
+    refuse_unusable_engine(request.engine, plan_defaults(settings))
+    if password is not None:
+        sealed = seal_password(settings, password, request.job_id)
+        request = request.model_copy(update={"sealed_password": sealed})
+    return await with_origin(settings, request, sources)
+
+
+async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:
+    """Start the job; attach when it runs already, or give the finished one back.
+
+    A job that failed may be started again under its id; `force` starts again whatever there is.
+    """
+    engine = _engine(jobs.settings, request)
+    if request.force:
+        conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
+        return await _start(jobs.client, request, engine, conflict)
+    try:
+        return await _start(
+            jobs.client,
+            request,
+            engine,
+            WorkflowIDConflictPolicy.USE_EXISTING,
+            WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        )
+    except WorkflowAlreadyStartedError:
+        return handle_of(jobs.client, request.job_id)
+
+
+async def submit_again(jobs: Jobs, request: DocumentRequest) -> Handle:
+    """A new run of a job that has ended."""
+    engine = _engine(jobs.settings, request)
+    return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL)
+
+
+def _engine(settings: Settings, request: DocumentRequest) -> str | None:
+    """The provider of the first route, as lists and the Web UI show it; None where only a
+    cluster's workers know it, who say so once they have a plan."""
+    if settings.cluster:
+        return request.engine
+    return make_plan(request, plan_defaults(settings)).engine
+
+
+async def _start(
+    client: Client,
+    request: DocumentRequest,
+    engine: str | None,
+    conflict: WorkflowIDConflictPolicy,
+    reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+) -> Handle:
+    attributes = {
+        "QuireStatus": "running",
+        "QuireEngine": engine or "default",
+        "QuireUser": request.user_id,
+    }
+    try:
+        return await client.start_workflow(
+            DocumentWorkflow.run,
+            DocumentRun.of(request),
+            id=workflow_id(request.job_id),
+            task_queue=WORKFLOW_QUEUE,
+            id_conflict_policy=conflict,
+            id_reuse_policy=reuse,
+            search_attributes=TypedSearchAttributes(
+                [
+                    SearchAttributePair(SearchAttributeKey.for_keyword(name), value or "-")
+                    for name, value in attributes.items()
+                ]
+            ),
+            memo={STARTED_MEMO: datetime.now(UTC).isoformat()},
+            static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
+            static_details=render_request(request, engine),
+            # Where the server shares queues fairly, each owner gets the same part of the slots.
+            priority=Priority(fairness_key=_cut(request.user_id)),
+        )
+    except RPCError as error:
+        if error.status is not RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        if absent := await absent_search_attributes(client):
+            raise errors.search_attributes_missing(client.namespace, absent) from None
+        raise
+
+
+def _cut(owner: str) -> str | None:
+    """As much of an owner's id as a fairness key may hold."""
+    return owner.encode()[:64].decode(errors="ignore") or None

@@ -1,0 +1,129 @@
+"""The worker process: connects, checks what it needs, serves its roles until it is stopped."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+import structlog
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import Worker
+
+from quire.app import build_parts, build_workers, show_metrics
+from quire.domain.errors import SettingsError
+from quire.settings import Settings
+from quire.telemetry.health import HealthServer
+from quire.telemetry.traces import start_traces
+from quire.temporal.connect import check_namespace, connect, refused_by_temporal
+from quire.temporal.embedded import EmbeddedServer
+from quire.temporal.runtime import worker_runtime
+from quire.temporal.search_attributes import register_search_attributes
+
+log = structlog.get_logger("quire.worker")
+# A server learns of a namespace that has just been made some seconds late.
+NAMESPACE_WITHIN_S = 15.0
+
+
+async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
+    """Run until SIGTERM or SIGINT, then finish what is in flight and hand back the rest."""
+    stop = asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    # First, since an address that is taken must not leave a server behind.
+    runtime = worker_runtime(settings)
+    async with AsyncExitStack() as leaving:
+        address = None
+        if not settings.temporal_address:
+            server = EmbeddedServer(settings.state_dir)
+            leaving.callback(server.leave)
+            address = (await server.start()).address
+        traces = start_traces(
+            settings.otel_service_name, role=",".join(roles), wanted=settings.tracing
+        )
+        client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
+        await check_namespace(client)
+        await _check_search_attributes(client)
+        parts = build_parts(settings, traces)
+        leaving.push_async_callback(parts.close)
+        warming = asyncio.create_task(parts.warm_up())
+        leaving.callback(warming.cancel)
+        workers = build_workers(client, parts, roles)
+        if settings.metrics_address:
+            show_metrics(runtime.metric_meter, client.namespace, parts, roles)
+        for left_out in sorted(
+            plan.missing for plan in parts.defaults.providers.values() if plan.missing
+        ):
+            log.warning("provider_left_out", reason=left_out)
+        if health := await _serve_health(settings, client, workers, stop):
+            leaving.push_async_callback(health.close)
+        log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
+        await run_workers(workers, stop)
+    log.info("worker_stopped")
+
+
+async def _check_search_attributes(client: Client) -> None:
+    try:
+        added = await register_search_attributes(client)
+        if added:
+            log.info("search_attributes_added", names=added)
+    except RPCError as error:
+        # A worker's key need not be an operator's: docs/operations.md has the command.
+        log.warning("search_attributes_not_checked", error=error.message)
+
+
+async def _serve_health(
+    settings: Settings, client: Client, workers: Sequence[Worker], stop: asyncio.Event
+) -> HealthServer | None:
+    if not settings.health_address:
+        return None
+
+    async def check() -> str:
+        if stop.is_set():
+            return "it is shutting down"
+        if not all(worker.is_running for worker in workers):
+            return "not every queue is served"
+        try:
+            well = await client.service_client.check_health(timeout=timedelta(seconds=3))
+        except RPCError:
+            well = False
+        return "" if well else "Temporal does not answer"
+
+    health = HealthServer(settings.health_address, check)
+    try:
+        await health.start()
+    except OSError as error:
+        raise SettingsError(
+            "HEALTH_ADDRESS", f"nothing can listen there ({error.strerror})", "a free address"
+        ) from None
+    return health
+
+
+async def register(settings: Settings) -> None:
+    """Add the search attributes that the cluster's namespace lacks."""
+    client = await connect(settings)
+    give_up_at = time.monotonic() + NAMESPACE_WITHIN_S
+    while True:
+        try:
+            added = await register_search_attributes(client)
+            break
+        except RPCError as error:
+            absent = error.status is RPCStatusCode.NOT_FOUND
+            if not absent or time.monotonic() > give_up_at:
+                raise refused_by_temporal(error) from None
+            await asyncio.sleep(1.0)
+    log.info("search_attributes_added", names=added)
+
+
+async def run_workers(workers: Sequence[Worker], stop: asyncio.Event) -> None:
+    """Run until stopped, or until one worker fails; then shut all of them down."""
+    running = [asyncio.create_task(worker.run()) for worker in workers]
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+        await asyncio.gather(*(worker.shutdown() for worker in workers))
+        await asyncio.gather(*running)
