@@ -36,12 +36,12 @@ from quire.contracts.routing import Route
 from quire.domain.routing.routes import prepared_ahead
 from quire.pdf.reader import Documents
 from quire.ports import Provider, Store, Unsealer
-from quire.providers.anthropic import AnthropicProvider
-from quire.providers.local_ocr import LocalOcrProvider
-from quire.providers.openai import OpenAIProvider
-from quire.providers.pricing import Tokens, cost_usd
-from quire.providers.vendor import VendorProvider
+from quire.providers.local_ocr import LOCAL_OCR_SLOTS, LocalOcrProvider
+from quire.providers.model_provider import ModelProvider, open_provider
+from quire.providers.pricing import cost_usd
+from quire.providers.tokens import Tokens
 from quire.settings import Settings, missing
+from quire.settings.plan_defaults import defaults_from_settings
 from quire.sources.fetch import Sources
 from quire.store.cache import FileCache
 from quire.store.places import Results, open_place
@@ -52,8 +52,6 @@ from quire.temporal.task_runner import WholeTaskRunner
 from workflows.document.workflow import DocumentWorkflow
 
 DEPLOYMENT = "quire"
-# Local OCR uses every core for one page; a second page at once would only slow both down.
-LOCAL_OCR_SLOTS = 1
 
 
 @dataclass
@@ -71,7 +69,7 @@ class Parts:
     async def warm_up(self) -> None:
         """Import the vendors' SDKs, one after the other, while nothing waits for them yet."""
         for provider in self.providers.values():
-            if isinstance(provider, VendorProvider):
+            if isinstance(provider, ModelProvider):
                 await provider.warm_up()
 
     def unseal(self, token: str, job_id: str) -> str:
@@ -110,9 +108,9 @@ def seal_password(settings: Settings, password: str, job_id: str) -> str:
 
 def plan_defaults(settings: Settings) -> PlanDefaults:
     """The settings as a document's plan needs them."""
-    there = LocalOcrProvider.available()
-    lacking = "" if there else "the local OCR engine is not installed (pip install 'quire[ocr]')"
-    return settings.plan_defaults(local_missing=lacking, local_limit=LOCAL_OCR_SLOTS)
+    return defaults_from_settings(
+        settings, local_missing=LocalOcrProvider.missing(), local_limit=LOCAL_OCR_SLOTS
+    )
 
 
 def open_documents(processes: int) -> Documents:
@@ -144,11 +142,9 @@ def build_parts(settings: Settings, traces: NoTraces | None = None) -> Parts:
 def _providers(settings: Settings) -> dict[str, Provider]:
     providers: dict[str, Provider] = {}
     for name, own in settings.providers.items():
-        if missing(name, own):
-            continue
-        make = AnthropicProvider if name == "anthropic" else OpenAIProvider
-        key = own.api_key.get_secret_value() if own.api_key else None
-        providers[name] = make(name, api_key=key, base_url=own.base_url)
+        if not missing(name, own):
+            key = own.api_key.get_secret_value() if own.api_key else None
+            providers[name] = open_provider(name, key, own.base_url)
     if LocalOcrProvider.available() and settings.local_ocr != "never":
         providers[LOCAL_PROVIDER] = LocalOcrProvider()
     return providers

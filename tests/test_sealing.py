@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from quire.domain.encryption_keys import parse_keys
 from quire.domain.errors import QuireError, SettingsError
 from quire.settings import Settings
+from quire.settings.encryption_keys import parse_keys
 from quire.temporal.encryption import KeyRing, open_keys
 
 

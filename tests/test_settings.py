@@ -17,6 +17,7 @@ from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
 from quire.domain.errors import DocumentRefused, SettingsError
 from quire.domain.units import parse_duration, parse_pause, parse_size
 from quire.settings import Settings, load_settings, missing
+from quire.settings.plan_defaults import defaults_from_settings
 from tests.domain.strategies import quick
 
 SECRET = "sk-0123456789-never-to-be-seen"
@@ -119,7 +120,7 @@ def test_default_models_are_there_for_every_tier(load: Environment) -> None:
 
 
 def test_defaults_of_settings_are_defaults_of_the_domain(load: Environment) -> None:
-    plan = load().plan_defaults(local_missing="", local_limit=1)
+    plan = defaults_from_settings(load(), local_missing="", local_limit=1)
     assert plan.dispatch == DispatchPolicy()
     assert plan.deadline_s == 180.0
     assert plan.breaker.base_backoff_s == 30.0
@@ -418,7 +419,7 @@ def test_extra_provider_is_refused_by_its_own_name(load: Environment) -> None:
 
 def test_chain_of_the_settings(load: Environment) -> None:
     settings = load(OPENAI_API_KEY=SECRET, MAX_INFLIGHT_PER_MODEL="5", OPENAI_TIMEOUT="20s")
-    plan = settings.plan_defaults(local_missing="", local_limit=1)
+    plan = defaults_from_settings(settings, local_missing="", local_limit=1)
     assert plan.providers["openai"].missing == ""
     assert plan.providers["openai"].timeout_s == 20.0
     assert "ANTHROPIC_API_KEY" in plan.providers["anthropic"].missing
@@ -428,7 +429,7 @@ def test_chain_of_the_settings(load: Environment) -> None:
 
 def test_local_ocr_that_is_never_wanted_is_missing(load: Environment) -> None:
     settings = load(OPENAI_API_KEY=SECRET, LOCAL_OCR="never", ROUTE_CHAIN="local:rapidocr,openai:a")
-    defaults = settings.plan_defaults(local_missing="", local_limit=1)
+    defaults = defaults_from_settings(settings, local_missing="", local_limit=1)
     assert defaults.local_missing == "LOCAL_OCR is never"
     asked = DocumentRequest(job_id="job", source="/a.pdf", engine="local")
     with pytest.raises(DocumentRefused, match="LOCAL_OCR is never"):
@@ -444,7 +445,7 @@ def test_local_ocr_that_is_wanted_is_missing_only_when_it_is(
 ) -> None:
     settings = load(LOCAL_OCR=local_ocr)
     for missing_here in ("", "not installed"):
-        plan = settings.plan_defaults(local_missing=missing_here, local_limit=1)
+        plan = defaults_from_settings(settings, local_missing=missing_here, local_limit=1)
         assert plan.local_missing == missing_here
 
 

@@ -1,4 +1,4 @@
-"""Is everything in place, and what to do about what is not."""
+"""Checks whether everything is in place, and says what to do about what is not."""
 
 import asyncio
 import secrets
@@ -13,21 +13,18 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from quire.app import open_cache, open_documents, plan_defaults
-from quire.contracts.names import DOCUMENTS_QUEUE, LOCAL_PROVIDER, WORKFLOW_QUEUE
+from quire.contracts.names import DOCUMENTS_QUEUE, LOCAL_MODEL, LOCAL_PROVIDER, WORKFLOW_QUEUE
 from quire.contracts.reading import ImageOptions
 from quire.domain import errors
 from quire.domain.errors import QuireError
-from quire.settings import ProviderSettings, Settings
+from quire.providers.registry import spec_of
+from quire.settings import ProviderSettings, Settings, setting_name
 from quire.store.cache import FileCache
 from quire.store.places import open_place
 from quire.temporal.connect import connect, is_served, refused_by_temporal
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.search_attributes import absent_search_attributes
 
-PUBLIC_URLS = {
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-}
 ONE_PAGE = b"""%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
@@ -49,7 +46,7 @@ class Finding:
 async def examine(settings: Settings) -> list[Finding]:
     """All checks; none of them costs money."""
     checks: list[Callable[[Settings], Awaitable[list[Finding]]]] = [
-        _temporal, _store, _mupdf, _engines,
+        _temporal, _store, _mupdf, check_engines,
     ]  # fmt: skip
     findings = [Finding("settings", True, "all values are allowed")]
     for found in await asyncio.gather(*(check(settings) for check in checks)):
@@ -79,8 +76,7 @@ async def _temporal(settings: Settings) -> list[Finding]:
 
 
 async def _workers(client: Client) -> list[Finding]:
-    """Without a cluster, commands bring their own. Queues of models are not asked: which there
-    are depends on the workers' keys."""
+    """The queues that every cluster needs. Those of models depend on the workers' keys."""
     queues = {
         WORKFLOW_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         DOCUMENTS_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
@@ -131,16 +127,17 @@ async def _mupdf(settings: Settings) -> list[Finding]:
         documents.close()
 
 
-async def _engines(settings: Settings) -> list[Finding]:
+async def check_engines(settings: Settings) -> list[Finding]:
+    """Whether each provider with a key answers, and whether any model can read a page."""
     defaults = plan_defaults(settings)
     findings = [
         Finding(name, None, defaults.providers[name].missing)
         if defaults.providers[name].missing
-        else await _vendor(name, own)
+        else await _probe(name, own)
         for name, own in settings.providers.items()
     ]
     lacking = defaults.local_missing
-    findings.append(Finding(LOCAL_PROVIDER, None if lacking else True, lacking or "rapidocr"))
+    findings.append(Finding(LOCAL_PROVIDER, None if lacking else True, lacking or LOCAL_MODEL))
     if not any(finding.ok for finding in findings):
         findings.append(
             Finding(
@@ -153,26 +150,21 @@ async def _engines(settings: Settings) -> list[Finding]:
     return findings
 
 
-async def _vendor(name: str, own: ProviderSettings) -> Finding:
-    """A listing of models is free and shows both the way and the key."""
-    base = (own.base_url or PUBLIC_URLS.get(name, "")).rstrip("/")
+async def _probe(name: str, own: ProviderSettings) -> Finding:
+    """A listing of models is free, and proves both the address and the key."""
+    spec = spec_of(name)
+    base = (own.base_url or spec.public_url).rstrip("/")
     key = own.api_key.get_secret_value() if own.api_key else "none"
-    anthropic = name == "anthropic"
-    headers = (
-        {"x-api-key": key, "anthropic-version": "2023-06-01"}
-        if anthropic
-        else {"authorization": f"Bearer {key}"}
-    )
+    request = spec.probe(base, key)
     try:
         async with httpx.AsyncClient(timeout=5.0) as http:
-            answer = await http.get(
-                base + ("/v1/models" if anthropic else "/models"), headers=headers
-            )
+            answer = await http.get(request.url, headers=dict(request.headers))
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        remedy = f"Check the network and {name.upper()}_BASE_URL."
+        remedy = f"Check the network and {setting_name(name, 'base_url')}."
         return Finding(name, False, f"{base}: {type(error).__name__}", remedy)
     if answer.status_code in (401, 403):
-        return Finding(name, False, f"{base} refuses the key", f"Correct {name.upper()}_API_KEY.")
+        remedy = f"Correct {setting_name(name, 'api_key')}."
+        return Finding(name, False, f"{base} refuses the key", remedy)
     if answer.status_code >= 500:
         return Finding(name, False, f"{base} answers {answer.status_code}", "Try again later.")
     return Finding(name, True, base)

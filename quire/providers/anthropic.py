@@ -1,83 +1,95 @@
 """Anthropic's messages API."""
 
 import base64
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from quire.domain.document.transcription import PageQuestion
-from quire.providers.judge import Reply, why_hollow
-from quire.providers.pricing import Tokens, whole
-from quire.providers.vendor import CONNECT_TIMEOUT_S, OUTPUT_CAP, Heard, VendorProvider
+from quire.contracts.codes import FailureKind
+from quire.providers.error_table import SDK_EXCEPTIONS
+from quire.providers.spec import ProbeRequest, ProviderSpec, SdkFailures
+from quire.providers.tokens import Tokens, whole
+from quire.providers.transport import (
+    CONNECT_TIMEOUT_S,
+    ModelCall,
+    ModelReply,
+    Transport,
+    why_malformed,
+)
 
-ANTHROPIC_URL = "https://api.anthropic.com"
+if TYPE_CHECKING:
+    from quire.domain.document.transcription import PageImage
+
+PUBLIC_URL = "https://api.anthropic.com"
+_VERSION = "2023-06-01"
 
 
-class AnthropicProvider(VendorProvider):
-    """Reads pages by messages; `base_url` has no `/v1`, the SDK adds it."""
+class AnthropicTransport(Transport):
+    """Sends calls as messages; `base_url` has no `/v1`, the SDK adds it."""
 
-    def __init__(
-        self,
-        name: str,
-        api_key: str | None,
-        base_url: str | None = None,
-        *,
-        output_cap: int = OUTPUT_CAP,
-    ) -> None:
-        # Never None: the SDK would look into the environment, which only settings may read.
-        url = (base_url or ANTHROPIC_URL).rstrip("/").removesuffix("/v1")
-        super().__init__(name, api_key, url, output_cap=output_cap)
+    package = "anthropic"
 
-    def _build_client(self) -> Any:
+    def __init__(self, api_key: str | None, base_url: str | None = None) -> None:
+        super().__init__(api_key, _without_version(base_url or PUBLIC_URL))
+
+    def build_client(self) -> Any:
+        """See `Transport.build_client`; the SDK's own retries are off."""
         from anthropic import AsyncAnthropic
 
-        client = AsyncAnthropic(api_key=self._api_key, base_url=self._base_url, max_retries=0)
+        client = AsyncAnthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0)
         # The SDK imports its resources on first touch; touch them while still in the thread.
         _ = client.messages.create
         return client
 
-    async def _ask(
-        self, client: Any, model: str, question: PageQuestion, cap: int, timeout_s: float
-    ) -> Heard:
+    async def send(self, client: Any, call: ModelCall) -> ModelReply:
+        """See `Transport.send`."""
         from anthropic import Timeout
 
         message = await client.messages.create(
-            model=model,
-            max_tokens=cap,
-            system=question.system_prompt,
-            messages=[{"role": "user", "content": _content(question)}],
-            timeout=Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s)),
+            model=call.model,
+            max_tokens=call.cap,
+            system=call.system_prompt,
+            messages=[{"role": "user", "content": _content(call)}],
+            timeout=Timeout(call.timeout_s, connect=min(CONNECT_TIMEOUT_S, call.timeout_s)),
         )
-        hollow = why_hollow(message, "content")
-        return Heard(
-            reply=Reply("", hollow=hollow)
-            if hollow
-            else _reply(message.content, message.stop_reason),
+        malformed = why_malformed(message, "content")
+        facts = {"text": "", "malformed": malformed} if malformed else _facts(message)
+        return ModelReply(
+            **facts,
             tokens=_tokens(getattr(message, "usage", None)),
             request_id=getattr(message, "_request_id", None),
         )
 
 
-def _content(question: PageQuestion) -> list[dict[str, Any]]:
-    source = {
-        "type": "base64",
-        "media_type": question.image.media_type,
-        "data": base64.b64encode(question.image.data).decode("ascii"),
-    }
-    # The image first: the vendor says models read better that way.
+def _without_version(url: str) -> str:
+    return url.rstrip("/").removesuffix("/v1")
+
+
+def _content(call: ModelCall) -> list[dict[str, Any]]:
+    # The images first: the vendor says models read better that way.
     return [
-        {"type": "image", "source": source},
-        {"type": "text", "text": question.user_prompt},
+        *({"type": "image", "source": _source(image)} for image in call.images),
+        {"type": "text", "text": call.user_prompt},
     ]
 
 
-def _reply(blocks: list[Any], stop: str | None) -> Reply:
+def _source(image: "PageImage") -> dict[str, str]:
+    return {
+        "type": "base64",
+        "media_type": image.media_type,
+        "data": base64.b64encode(image.data).decode("ascii"),
+    }
+
+
+def _facts(message: Any) -> dict[str, Any]:
+    """The text and why it ends, as fields of `ModelReply`."""
+    blocks, stop = message.content, message.stop_reason
     texts = (block.text for block in blocks if getattr(block, "type", None) == "text")
-    return Reply(
-        text="".join(text for text in texts if isinstance(text, str)),
-        refused="it refuses this page" if stop == "refusal" else None,
-        truncated=stop in ("max_tokens", "model_context_window_exceeded"),
+    return {
+        "text": "".join(text for text in texts if isinstance(text, str)),
+        "refused": "it refuses this page" if stop == "refusal" else None,
+        "truncated": stop in ("max_tokens", "model_context_window_exceeded"),
         # The model's own window cannot be widened by asking again.
-        capped_by_us=stop == "max_tokens",
-    )
+        "capped_by_us": stop == "max_tokens",
+    }
 
 
 def _tokens(usage: Any) -> Tokens:
@@ -90,3 +102,81 @@ def _tokens(usage: Any) -> Tokens:
         cache_read=cache_read,
         cache_written=cache_written,
     )
+
+
+def _list_models(base_url: str, key: str) -> ProbeRequest:
+    url = f"{_without_version(base_url)}/v1/models"
+    return ProbeRequest(url, {"x-api-key": key, "anthropic-version": _VERSION})
+
+
+_BY_CODE_OR_STATUS = [
+    "RequestTimeoutError",
+    "PreconditionFailedError",
+    "ContentTooLargeError",
+    "RequestHeaderFieldsTooLargeError",
+    "ClientClosedRequestError",
+    "HTTPNotImplementedError",
+    "ServiceUnavailableError",
+    "GatewayTimeoutError",
+    "OverloadedError",
+    "CMEKContextUnavailableError",
+    "CMEKKeyDisabledError",
+    "CMEKKeyNetworkBlockedError",
+    "CMEKKeyUnreachableError",
+    "ClaudeCodeKeyCreatorNotMemberError",
+    "ClaudeCodeVersionTooOldError",
+    "EnforcedSpendLimitReachedError",
+    "OrganizationOnHoldError",
+    "OrganizationTypeNotSupportedError",
+    "RampLimitExceededError",
+    "RequestBodyEncodingInvalidError",
+    "RequestBodyEncodingUnsupportedError",
+    "RequestBodyTooLargeAfterDecodingError",
+    "SandboxEgressRestrictedError",
+]
+FAILURES = SdkFailures(
+    package=AnthropicTransport.package,
+    exceptions={
+        **SDK_EXCEPTIONS,
+        **dict.fromkeys(_BY_CODE_OR_STATUS),
+        "CredentialsError": FailureKind.AUTH,
+        "IdentityTokenFileError": FailureKind.AUTH,
+        "WorkloadIdentityError": FailureKind.AUTH,
+        # Features Quire does not use (webhooks, middleware): a bug of ours if ever raised.
+        "AnthropicError": FailureKind.BUG,
+        "APIWebhookValidationError": FailureKind.BUG,
+        "RetryableError": FailureKind.BUG,
+    },
+    codes={
+        "billing_error": FailureKind.QUOTA,
+        "enforced_spend_limit_reached": FailureKind.QUOTA,
+        "organization_on_hold": FailureKind.AUTH,
+        "organization_type_not_supported": FailureKind.AUTH,
+        "claude_code_key_creator_not_member": FailureKind.AUTH,
+        "cmek_key_disabled": FailureKind.AUTH,
+        "cmek_key_network_blocked": FailureKind.AUTH,
+        "request_too_large": FailureKind.IMAGE_SIZE,
+    },
+    # A plain `invalid_request_error` without a code: only its message separates an account
+    # without credit, or an image that may be tried smaller, from a page that cannot be read.
+    messages=(
+        (r"credit balance is too low", FailureKind.QUOTA),
+        (
+            r"reached your specified (workspace )?API usage limits",
+            FailureKind.QUOTA,
+        ),
+        (r"image (exceeds|dimensions exceed)", FailureKind.IMAGE_SIZE),
+    ),
+)
+ANTHROPIC = ProviderSpec(
+    name="anthropic",
+    models={
+        "primary": "claude-sonnet-5-5",
+        "secondary": "claude-opus-5-5",
+        "fast": "claude-haiku-5-5",
+    },
+    public_url=PUBLIC_URL,
+    build=AnthropicTransport,
+    probe=_list_models,
+    failures=FAILURES,
+)

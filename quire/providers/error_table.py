@@ -1,70 +1,27 @@
-"""Every failure of a vendor, its SDK or the network, and what it means.
+"""What failures mean that are no single vendor's: of the SDKs' common shape, HTTP and Python.
 
-Classes stand by name, so that no SDK need be imported to look them up. `None` beside a class:
-the vendor's code and the HTTP status decide.
+A vendor's own file adds what only its SDK raises. Classes stand by name, so that no library
+need be imported. `None` beside a class: the vendor's code and the HTTP status decide.
 """
-
-import re
 
 from quire.contracts.codes import FailureKind
 
-_STATUS_CLASSES = [
-    "APIStatusError",
-    "BadRequestError",
-    "AuthenticationError",
-    "OAuthError",
-    "PermissionDeniedError",
-    "NotFoundError",
-    "RequestTimeoutError",
-    "ConflictError",
-    "PreconditionFailedError",
-    "ContentTooLargeError",
-    "UnprocessableEntityError",
-    "RateLimitError",
-    "RequestHeaderFieldsTooLargeError",
-    "ClientClosedRequestError",
-    "InternalServerError",
-    "HTTPNotImplementedError",
-    "ServiceUnavailableError",
-    "GatewayTimeoutError",
-    "OverloadedError",
-    # Anthropic's errors with a code of their own, some of them in BY_CODE.
-    "CMEKContextUnavailableError",
-    "CMEKKeyDisabledError",
-    "CMEKKeyNetworkBlockedError",
-    "CMEKKeyUnreachableError",
-    "ClaudeCodeKeyCreatorNotMemberError",
-    "ClaudeCodeVersionTooOldError",
-    "EnforcedSpendLimitReachedError",
-    "OrganizationOnHoldError",
-    "OrganizationTypeNotSupportedError",
-    "RampLimitExceededError",
-    "RequestBodyEncodingInvalidError",
-    "RequestBodyEncodingUnsupportedError",
-    "RequestBodyTooLargeAfterDecodingError",
-    "SandboxEgressRestrictedError",
-]
-
-_SDK: dict[str, FailureKind | None] = {
-    **dict.fromkeys(_STATUS_CLASSES),
+#: Most vendors' SDKs come out of one generator and name these exceptions alike.
+SDK_EXCEPTIONS: dict[str, FailureKind | None] = {
+    "APIStatusError": None,
+    "BadRequestError": None,
+    "AuthenticationError": None,
+    "PermissionDeniedError": None,
+    "NotFoundError": None,
+    "ConflictError": None,
+    "UnprocessableEntityError": None,
+    "RateLimitError": None,
+    "InternalServerError": None,
     "APITimeoutError": FailureKind.TIMEOUT,
     "APIConnectionError": FailureKind.CONNECT,
     "APIResponseValidationError": FailureKind.BAD_BODY,
-    "LengthFinishReasonError": FailureKind.OUTPUT,
-    "ContentFilterFinishReasonError": FailureKind.CONTENT,
-    "CredentialsError": FailureKind.AUTH,
-    "IdentityTokenFileError": FailureKind.AUTH,
-    "SubjectTokenProviderError": FailureKind.AUTH,
-    "WorkloadIdentityError": FailureKind.AUTH,
-    # Features Quire does not use (webhooks, sockets, middleware): ours if they ever come.
+    # Never raised as itself by what Quire uses.
     "APIError": FailureKind.BUG,
-    "OpenAIError": FailureKind.BUG,
-    "AnthropicError": FailureKind.BUG,
-    "APIWebhookValidationError": FailureKind.BUG,
-    "InvalidWebhookSignatureError": FailureKind.BUG,
-    "WebSocketConnectionClosedError": FailureKind.BUG,
-    "WebSocketQueueFullError": FailureKind.BUG,
-    "RetryableError": FailureKind.BUG,
 }
 _HTTP: dict[str, FailureKind | None] = {
     "TimeoutException": FailureKind.TIMEOUT,
@@ -85,9 +42,7 @@ _PYTHON: dict[str, FailureKind | None] = {
     "OSError": FailureKind.CONNECT,
 }
 #: Keyed by the top package of the class. The SDKs let some errors of their HTTP stack through.
-TABLE: dict[str, dict[str, FailureKind | None]] = {
-    "openai": _SDK,
-    "anthropic": _SDK,
+COMMON: dict[str, dict[str, FailureKind | None]] = {
     "httpx2": _HTTP,
     "httpcore2": _HTTP,
     "anyio": _HTTP,
@@ -112,35 +67,3 @@ BY_STATUS: dict[int, FailureKind] = {
     499: FailureKind.TIMEOUT,
     504: FailureKind.TIMEOUT,
 }
-#: The vendors' own codes and types say more than the status they come with.
-BY_CODE: dict[str, FailureKind] = {
-    "insufficient_quota": FailureKind.QUOTA,
-    "billing_hard_limit_reached": FailureKind.QUOTA,
-    "billing_not_active": FailureKind.QUOTA,
-    "billing_error": FailureKind.QUOTA,
-    "enforced_spend_limit_reached": FailureKind.QUOTA,
-    "organization_on_hold": FailureKind.AUTH,
-    "organization_type_not_supported": FailureKind.AUTH,
-    "claude_code_key_creator_not_member": FailureKind.AUTH,
-    "account_deactivated": FailureKind.AUTH,
-    "cmek_key_disabled": FailureKind.AUTH,
-    "cmek_key_network_blocked": FailureKind.AUTH,
-    "model_not_found": FailureKind.MODEL,
-    "image_too_large": FailureKind.IMAGE_SIZE,
-    "image_file_too_large": FailureKind.IMAGE_SIZE,
-    "request_too_large": FailureKind.IMAGE_SIZE,
-    "content_filter": FailureKind.CONTENT,
-    "content_policy_violation": FailureKind.CONTENT,
-    "image_content_policy_violation": FailureKind.CONTENT,
-    "moderation_blocked": FailureKind.CONTENT,
-    # A parameter is wrong for this model, not for this page: the other routes must have it.
-    "unsupported_parameter": FailureKind.MODEL,
-    "unsupported_value": FailureKind.MODEL,
-}
-# Anthropic sends these as a plain `invalid_request_error` without a code: only the words tell
-# an empty purse, or an image that may be tried smaller, from a page that cannot be read.
-BY_WORDS: tuple[tuple[re.Pattern[str], FailureKind], ...] = (
-    (re.compile(r"credit balance is too low", re.I), FailureKind.QUOTA),
-    (re.compile(r"reached your specified (workspace )?API usage limits", re.I), FailureKind.QUOTA),
-    (re.compile(r"image (exceeds|dimensions exceed)", re.I), FailureKind.IMAGE_SIZE),
-)

@@ -1,4 +1,7 @@
-"""Turns whatever a vendor's call raised into `AttemptFailed`, by the table beside this file."""
+"""Turns whatever a vendor's call raised into `AttemptFailed`.
+
+What an exception means stands in its vendor's file, or in the common table beside this one.
+"""
 
 import re
 import time
@@ -10,7 +13,8 @@ from typing import Any
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
 from quire.domain.errors import AttemptFailed
-from quire.providers.error_table import BY_CODE, BY_STATUS, BY_WORDS, TABLE
+from quire.providers.error_table import BY_STATUS, COMMON
+from quire.providers.registry import PROVIDERS
 
 LONGEST_RETRY_AFTER_S = 3600.0
 _LONGEST_MESSAGE = 200
@@ -55,24 +59,33 @@ def classify(error: Exception) -> FailureKind:
     Its most specific class decides: a timeout is never taken for the connection error it
     derives from.
     """
+    tables = exception_tables()
     for cls in type(error).__mro__:
-        table = TABLE.get(cls.__module__.partition(".")[0], {})
+        table = tables.get(cls.__module__.partition(".")[0], {})
         if cls.__name__ in table:
-            return table[cls.__name__] or _by_status(error)
+            return table[cls.__name__] or _by_code_or_status(error)
     return FailureKind.BUG
 
 
-def _by_status(error: Any) -> FailureKind:
-    status = error.status_code
+def exception_tables() -> dict[str, Mapping[str, FailureKind | None]]:
+    """What exceptions mean, by the top package of their class."""
+    failures = [spec.failures for spec in PROVIDERS.values()]
+    return {**COMMON, **{known.package: known.exceptions for known in failures}}
+
+
+def _by_code_or_status(error: Any) -> FailureKind:
+    """By what any vendor means by it: a gateway passes on the codes of the vendor behind it."""
+    failures = [spec.failures for spec in PROVIDERS.values()]
     for name in ("error_code", "code", "type"):
         code = getattr(error, name, None)
-        if isinstance(code, str) and code in BY_CODE:
-            return BY_CODE[code]
-    if status == 400:
-        for words, kind in BY_WORDS:
-            if words.search(_vendor_words(error)):
+        for known in failures:
+            if isinstance(code, str) and code in known.codes:
+                return known.codes[code]
+    if error.status_code == 400:
+        for pattern, kind in (entry for known in failures for entry in known.messages):
+            if re.search(pattern, _vendor_words(error), re.I):
                 return kind
-    return BY_STATUS.get(status, FailureKind.SERVER)
+    return BY_STATUS.get(error.status_code, FailureKind.SERVER)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

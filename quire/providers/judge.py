@@ -1,20 +1,19 @@
-"""Is this answer the text of a page? Pure rules, the same for every vendor."""
+"""Whether a model's reply is the text of a page. Pure rules, the same for every vendor."""
 
 import re
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from quire.contracts.codes import FailureKind
 from quire.domain.errors import AttemptFailed
+from quire.providers.transport import ModelReply
 
 _FENCE = re.compile(
     r"\A```[ \t]*(markdown|md|text|txt|plaintext)?[ \t]*\n(.*?)\n?```\Z", re.S | re.I
 )
 _SENTENCE_END = re.compile(r"[^\W\d_]{3}[.!?](\s|$)")
 
-# A loop is told from a table, a form or a sheet of labels by what a sheet of paper can hold:
-# at most some 70 rows, 65 labels, and a line of dots no longer than the page is wide.
+# What a sheet of paper can hold separates a loop from a table, a form or a sheet of labels: at
+# most some 70 rows, 65 labels, and a line of dots no longer than the page is wide.
 _SENTENCE_REPEATS = 40
 _PARAGRAPH_REPEATS, _PARAGRAPH_CHARS = 15, 4_000
 _WORDS_REPEATS, _WORDS_CHARS = 80, 1_000
@@ -23,52 +22,27 @@ _LONGEST_UNIT = 2_000
 _TAIL = 20_000
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What a vendor said, in neutral words."""
-
-    text: str
-    refused: str | None = None
-    truncated: bool = False
-    #: More room would help: the cap that cut the answer was ours.
-    capped_by_us: bool = False
-    #: A success in name only: why there is no answer in it.
-    hollow: str | None = None
-
-
-def accept(reply: Reply) -> str:
+def accept(reply: ModelReply) -> str:
     """The page's text, or `AttemptFailed` that says why it is none."""
-    if reply.hollow is not None:
-        raise AttemptFailed(FailureKind.BAD_BODY, reply.hollow)
+    if reply.malformed is not None:
+        raise AttemptFailed(FailureKind.BAD_BODY, reply.malformed)
     if reply.refused is not None:
         raise AttemptFailed(FailureKind.CONTENT, f"The model declined: {reply.refused}.")
     text = strip_fence(reply.text)
-    # Loops usually end at the cap: say the cause rather than its consequence.
+    # A loop usually ends at the cap: report the cause and not its consequence.
     if loops(text):
         raise AttemptFailed(FailureKind.OUTPUT, "The answer goes in circles.")
     if reply.truncated:
         raise AttemptFailed(FailureKind.OUTPUT, "The answer was cut off.")
     if not text:
-        # A blank page never reaches a model, so nothing is no answer.
+        # A blank page never reaches a model, so an empty reply is no answer.
         raise AttemptFailed(FailureKind.BAD_BODY, "The answer was empty.")
     return text
 
 
-def wants_more_room(reply: Reply) -> bool:
-    """Whether a larger cap may mend the answer; a loop would only fill it."""
+def wants_more_room(reply: ModelReply) -> bool:
+    """Whether a larger cap may complete the reply; a loop would only fill it."""
     return reply.capped_by_us and reply.refused is None and not loops(reply.text)
-
-
-def why_hollow(body: Any, field: str) -> str | None:
-    """What the SDKs pass off as a success: HTML as a `str`, an error as a model full of None.
-
-    Told rather than raised: such a body may still say what it is billed for.
-    """
-    if isinstance(body, str):
-        return "The vendor answered 200 without JSON."
-    if not isinstance(getattr(body, field, None), list):
-        return f"The vendor answered 200 without {field} (an error body?)."
-    return None
 
 
 def strip_fence(text: str) -> str:

@@ -22,6 +22,8 @@ from quire.providers.ocr_engine import LENGTH
 _ROOT = Path(__file__).resolve().parents[2]
 _ALL_CORES = -1
 LOAD_TIMEOUT_S = 60.0
+# The engine uses every core for one page; a second page at once would only slow both down.
+LOCAL_OCR_SLOTS = 1
 _DEAD_ALREADY_S = 0.25
 
 
@@ -113,6 +115,13 @@ class LocalOcrProvider:
     def available() -> bool:
         """Whether the engine is installed; looks without importing it."""
         return all(importlib.util.find_spec(name) for name in ("rapidocr", "onnxruntime"))
+
+    @classmethod
+    def missing(cls) -> str:
+        """What the engine lacks before it can be used; empty when nothing."""
+        if cls.available():
+            return ""
+        return "the local OCR engine is not installed (pip install 'quire[ocr]')"
 
     @property
     def pid(self) -> int | None:

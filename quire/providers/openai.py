@@ -4,128 +4,124 @@ Chat completions rather than the newer Responses API, because only they are spok
 """
 
 import base64
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from quire.domain.document.transcription import PageQuestion
-from quire.providers.judge import Reply, why_hollow
-from quire.providers.pricing import Tokens, whole
-from quire.providers.vendor import CONNECT_TIMEOUT_S, OUTPUT_CAP, Heard, VendorProvider
+from quire.contracts.codes import FailureKind
+from quire.providers.error_table import SDK_EXCEPTIONS
+from quire.providers.spec import ProbeRequest, ProviderSpec, SdkFailures
+from quire.providers.tokens import Tokens, whole
+from quire.providers.transport import (
+    CONNECT_TIMEOUT_S,
+    ModelCall,
+    ModelReply,
+    Transport,
+    why_malformed,
+)
 
-OPENAI_URL = "https://api.openai.com/v1"
+if TYPE_CHECKING:
+    from quire.domain.document.transcription import PageImage
+
+PUBLIC_URL = "https://api.openai.com/v1"
 _VENDOR_HOSTS = (".openai.com", ".openai.azure.com")
 _CAPS = ("max_completion_tokens", "max_tokens")
 
 
-class OpenAIProvider(VendorProvider):
-    """Reads pages by chat completions; `base_url` ends in `/v1`."""
+class OpenAITransport(Transport):
+    """Sends calls as chat completions; `base_url` ends in `/v1`."""
 
-    def __init__(
-        self,
-        name: str,
-        api_key: str | None,
-        base_url: str | None = None,
-        *,
-        output_cap: int = OUTPUT_CAP,
-    ) -> None:
-        # Never None: the SDK would look into the environment, which only settings may read.
-        super().__init__(name, api_key, base_url or OPENAI_URL, output_cap=output_cap)
+    package = "openai"
+
+    def __init__(self, api_key: str | None, base_url: str | None = None) -> None:
+        super().__init__(api_key, base_url or PUBLIC_URL)
         # OpenAI's newer models refuse `max_tokens`; many compatible servers know nothing else
-        # and some ignore what they do not know, which would leave the answer without a cap.
-        host = "." + (urlsplit(base_url or OPENAI_URL).hostname or "")
+        # and some ignore what they do not know, which would leave the reply without a cap.
+        host = "." + (urlsplit(self.base_url).hostname or "")
         self._cap_name = _CAPS[0 if host.endswith(_VENDOR_HOSTS) else 1]
         self._cap_name_of: dict[str, str] = {}
 
-    def _build_client(self) -> Any:
+    def build_client(self) -> Any:
+        """See `Transport.build_client`; the SDK's own retries are off."""
         from openai import AsyncOpenAI
 
-        # Imported here for the thread's sake: a call must not wait for it.
+        # Imported here, in the thread: a call must not wait for it.
         from openai.types.chat import ChatCompletion  # noqa: F401
 
-        return AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0)
+        return AsyncOpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0)
 
-    async def _ask(
-        self, client: Any, model: str, question: PageQuestion, cap: int, timeout_s: float
-    ) -> Heard:
-        cap_name = self._cap_name_of.get(model, self._cap_name)
+    async def send(self, client: Any, call: ModelCall) -> ModelReply:
+        """See `Transport.send`; a server that wants the cap's other name gets it."""
+        from openai import BadRequestError
+
+        cap_name = self._cap_name_of.get(call.model, self._cap_name)
         try:
-            return await self._create(client, model, question, {cap_name: cap}, timeout_s)
-        except client_errors() as error:
+            return await _create(client, call, cap_name)
+        except BadRequestError as error:
             if error.code != "unsupported_parameter" or error.param != cap_name:
                 raise
         # A gateway in front of OpenAI, or a server that dropped the old name: learn it once.
         other = _CAPS[1 - _CAPS.index(cap_name)]
-        heard = await self._create(client, model, question, {other: cap}, timeout_s)
-        self._cap_name_of[model] = other
-        return heard
-
-    async def _create(
-        self,
-        client: Any,
-        model: str,
-        question: PageQuestion,
-        cap: dict[str, int],
-        timeout_s: float,
-    ) -> Heard:
-        from openai import Timeout
-        from openai.types.chat import ChatCompletion
-
-        # `chat.completions.create` looks through every field for names to translate, which
-        # takes longer than all the rest of a call and changes nothing in ours.
-        completion = await client.post(
-            "/chat/completions",
-            cast_to=ChatCompletion,
-            body={"model": model, "messages": _messages(question), **cap},
-            options={"timeout": Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))},
-        )
-        hollow = why_hollow(completion, "choices")
-        return Heard(
-            reply=Reply("", hollow=hollow) if hollow else _reply(completion.choices),
-            tokens=_tokens(getattr(completion, "usage", None)),
-            request_id=getattr(completion, "_request_id", None),
-        )
+        reply = await _create(client, call, other)
+        self._cap_name_of[call.model] = other
+        return reply
 
 
-def client_errors() -> Any:
-    """The SDK's 400; a function, so that the SDK is imported no earlier than needed."""
-    from openai import BadRequestError
+async def _create(client: Any, call: ModelCall, cap_name: str) -> ModelReply:
+    from openai import Timeout
+    from openai.types.chat import ChatCompletion
 
-    return BadRequestError
+    connect_s = min(CONNECT_TIMEOUT_S, call.timeout_s)
+    # `chat.completions.create` searches every field for names to translate, which takes longer
+    # than all the rest of a call and changes nothing in ours.
+    completion = await client.post(
+        "/chat/completions",
+        cast_to=ChatCompletion,
+        body={"model": call.model, "messages": _messages(call), cap_name: call.cap},
+        options={"timeout": Timeout(call.timeout_s, connect=connect_s)},
+    )
+    malformed = why_malformed(completion, "choices")
+    return ModelReply(
+        **({"text": "", "malformed": malformed} if malformed else _facts(completion.choices)),
+        tokens=_tokens(getattr(completion, "usage", None)),
+        request_id=getattr(completion, "_request_id", None),
+    )
 
 
-def _messages(question: PageQuestion) -> list[dict[str, Any]]:
-    image = question.image
-    data = base64.b64encode(image.data).decode("ascii")
-    url = f"data:{image.media_type};base64,{data}"
+def _messages(call: ModelCall) -> list[dict[str, Any]]:
     return [
-        {"role": "system", "content": question.system_prompt},
+        {"role": "system", "content": call.system_prompt},
         {
             "role": "user",
             "content": [
-                {"type": "text", "text": question.user_prompt},
-                {"type": "image_url", "image_url": {"url": url, "detail": "high"}},
+                {"type": "text", "text": call.user_prompt},
+                *({"type": "image_url", "image_url": _picture(image)} for image in call.images),
             ],
         },
     ]
 
 
-def _reply(choices: list[Any]) -> Reply:
+def _picture(image: "PageImage") -> dict[str, str]:
+    data = base64.b64encode(image.data).decode("ascii")
+    return {"url": f"data:{image.media_type};base64,{data}", "detail": "high"}
+
+
+def _facts(choices: list[Any]) -> dict[str, Any]:
+    """The text and why it ends, as fields of `ModelReply`."""
     if not choices:
-        return Reply("")
+        return {"text": ""}
     choice = choices[0]
     message = choice.message
     finish = choice.finish_reason
-    refusal = getattr(message, "refusal", None)
-    refused = "it refuses this page" if refusal else None
+    refused = "it refuses this page" if getattr(message, "refusal", None) else None
     if finish == "content_filter":
         refused = "its content filter stopped the answer"
     truncated = finish == "length"
-    return Reply(
-        text=_text(getattr(message, "content", None)),
-        refused=refused,
-        truncated=truncated,
-        capped_by_us=truncated,
-    )
+    return {
+        "text": _text(getattr(message, "content", None)),
+        "refused": refused,
+        "truncated": truncated,
+        "capped_by_us": truncated,
+    }
 
 
 def _text(content: Any) -> str:
@@ -144,3 +140,48 @@ def _tokens(usage: Any) -> Tokens:
         written=whole(getattr(usage, "completion_tokens", None)),
         cache_read=whole(getattr(details, "cached_tokens", None)),
     )
+
+
+def _list_models(base_url: str, key: str) -> ProbeRequest:
+    return ProbeRequest(f"{base_url}/models", {"authorization": f"Bearer {key}"})
+
+
+FAILURES = SdkFailures(
+    package=OpenAITransport.package,
+    exceptions={
+        **SDK_EXCEPTIONS,
+        "OAuthError": None,
+        "LengthFinishReasonError": FailureKind.OUTPUT,
+        "ContentFilterFinishReasonError": FailureKind.CONTENT,
+        "SubjectTokenProviderError": FailureKind.AUTH,
+        # Features Quire does not use (webhooks, sockets): a bug of ours if they are ever raised.
+        "OpenAIError": FailureKind.BUG,
+        "InvalidWebhookSignatureError": FailureKind.BUG,
+        "WebSocketConnectionClosedError": FailureKind.BUG,
+        "WebSocketQueueFullError": FailureKind.BUG,
+    },
+    codes={
+        "insufficient_quota": FailureKind.QUOTA,
+        "billing_hard_limit_reached": FailureKind.QUOTA,
+        "billing_not_active": FailureKind.QUOTA,
+        "account_deactivated": FailureKind.AUTH,
+        "model_not_found": FailureKind.MODEL,
+        "image_too_large": FailureKind.IMAGE_SIZE,
+        "image_file_too_large": FailureKind.IMAGE_SIZE,
+        "content_filter": FailureKind.CONTENT,
+        "content_policy_violation": FailureKind.CONTENT,
+        "image_content_policy_violation": FailureKind.CONTENT,
+        "moderation_blocked": FailureKind.CONTENT,
+        # A parameter is wrong for this model, not for this page: the other routes must have it.
+        "unsupported_parameter": FailureKind.MODEL,
+        "unsupported_value": FailureKind.MODEL,
+    },
+)
+OPENAI = ProviderSpec(
+    name="openai",
+    models={"primary": "gpt-6.1-sol", "secondary": "gpt-6.1-terra", "fast": "gpt-6-luna"},
+    public_url=PUBLIC_URL,
+    build=OpenAITransport,
+    probe=_list_models,
+    failures=FAILURES,
+)

@@ -1,34 +1,6 @@
 """What a call cost, by the price list inside `genai-prices`; nothing is ever fetched."""
 
-from dataclasses import dataclass
-
-from quire.contracts.page import Usage
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """Tokens of one or more calls; `read` includes the cached ones, which have other prices."""
-
-    read: int = 0
-    written: int = 0
-    cache_read: int = 0
-    cache_written: int = 0
-
-    def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(
-            self.read + other.read,
-            self.written + other.written,
-            self.cache_read + other.cache_read,
-            self.cache_written + other.cache_written,
-        )
-
-    def usage(self) -> Usage:
-        return Usage(input_tokens=self.read, output_tokens=self.written)
-
-
-def whole(count: object) -> int:
-    """A vendor's count of tokens; what is none counts nothing, and must not fail a good page."""
-    return count if isinstance(count, int) and count > 0 else 0
+from quire.providers.tokens import Tokens
 
 
 def cost_usd(

@@ -8,10 +8,9 @@ from temporalio import activity, workflow
 
 from quire.contracts.names import WORKFLOW_ID_PREFIX
 
-# Libraries that tell of each request, or of each thread's credentials.
-NOISY = (
-    "httpx", "httpx2", "httpcore", "httpcore2", "openai", "anthropic", "PIL", "boto3", "botocore",
-)  # fmt: skip
+# Libraries that log every request, or every thread's credentials. A vendor's SDK does so too: its
+# provider silences it.
+NOISY = ("httpx", "httpx2", "httpcore", "httpcore2", "PIL", "boto3", "botocore")
 
 
 def configure_logs(level: str, log_format: str) -> None:

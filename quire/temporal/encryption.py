@@ -13,8 +13,8 @@ from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadCodec
 
 from quire.domain import errors
-from quire.domain.encryption_keys import no_keys, parse_keys
 from quire.settings import Settings
+from quire.settings.encryption_keys import no_keys, parse_keys
 
 _NONCE = 12
 _KEY_FILE = "encryption.key"

@@ -19,7 +19,7 @@ from quire.contracts.stored import Brief
 from quire.domain.document.keys import brief_id, brief_key, source_key
 from quire.domain.document.transcription import PageImage
 from quire.ports import DocumentReader
-from quire.providers.openai import OpenAIProvider
+from quire.providers.model_provider import open_provider
 from quire.store.folder import FolderStore
 from quire.telemetry.traces import NoTraces
 from testing.vendor import StandIn, vendor_answers_late, vendor_refuses
@@ -80,7 +80,7 @@ def worker(store: FolderStore, vendor: StandIn) -> RecognizePage:
     return RecognizePage(
         store,
         cast(DocumentReader, Drawings()),
-        {"openai": OpenAIProvider("openai", "key", vendor.openai_url)},
+        {"openai": open_provider("openai", "key", vendor.openai_url)},
         Slots({f"openai:{MODEL}": 2}),
         lambda token, job_id: "",
         NoTraces(),

@@ -8,7 +8,8 @@ from quire.contracts.page import Classification
 from quire.contracts.reading import ImageOptions, ReadingOptions
 from quire.contracts.stored import PageSurvey
 from quire.domain.document.estimate import expect
-from quire.providers.pricing import Tokens, cost_usd
+from quire.providers.pricing import cost_usd
+from quire.providers.tokens import Tokens
 from testing import pdfs
 from testing.s3 import BUCKET, S3Server
 from testing.tool import Tool

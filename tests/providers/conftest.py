@@ -5,13 +5,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from quire.domain.document.transcription import PageImage, PageQuestion
-from quire.providers.anthropic import AnthropicProvider
-from quire.providers.openai import OpenAIProvider
-from quire.providers.vendor import VendorProvider
+from quire.providers.model_provider import ModelProvider, open_provider
 from testing.vendor import StandIn
 
 SECRET = "sk-ant-0123456789-very-secret"
-Make = Callable[..., VendorProvider]
+Make = Callable[..., ModelProvider]
 
 
 @pytest.fixture(scope="session")
@@ -42,14 +40,11 @@ def api(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 async def make(vendor: StandIn, api: str) -> AsyncIterator[Make]:
     """Build a provider of the test's vendor; closed at its end."""
-    made: list[VendorProvider] = []
+    made: list[ModelProvider] = []
 
-    def build(key: str | None = SECRET, url: str | None = None, **more: int) -> VendorProvider:
-        provider: VendorProvider
-        if api == "openai":
-            provider = OpenAIProvider("openai", key, url or vendor.openai_url, **more)
-        else:
-            provider = AnthropicProvider("anthropic", key, url or vendor.anthropic_url, **more)
+    def build(key: str | None = SECRET, url: str | None = None, **more: int) -> ModelProvider:
+        own_url = vendor.openai_url if api == "openai" else vendor.anthropic_url
+        provider = open_provider(api, key, url or own_url, **more)
         made.append(provider)
         return provider
 
@@ -59,7 +54,7 @@ async def make(vendor: StandIn, api: str) -> AsyncIterator[Make]:
 
 
 @pytest.fixture
-async def provider(make: Make) -> VendorProvider:
+async def provider(make: Make) -> ModelProvider:
     provider = make()
     await provider.warm_up()
     return provider

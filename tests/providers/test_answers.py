@@ -10,9 +10,10 @@ import pytest
 from quire.contracts.codes import FailureKind
 from quire.domain.document.transcription import PageQuestion
 from quire.domain.errors import AttemptFailed
-from quire.providers.openai import OpenAIProvider
-from quire.providers.pricing import Tokens, cost_usd
-from quire.providers.vendor import OUTPUT_CAP, VendorProvider
+from quire.providers.model_provider import OUTPUT_CAP, ModelProvider, open_provider
+from quire.providers.openai import OpenAITransport
+from quire.providers.pricing import cost_usd
+from quire.providers.tokens import Tokens
 from testing.vendor import (
     Asked,
     Behaviour,
@@ -31,7 +32,7 @@ PRICED = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5"}
 
 
 async def test_request_says_all_there_is_to_say(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion, api: str
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion, api: str
 ) -> None:
     answer = await provider.read_page("m", question, 5)
     (call,) = vendor.calls()
@@ -58,7 +59,7 @@ async def test_image_arrives_byte_for_byte(make: Make, question: PageQuestion, a
 
 
 async def test_usage_and_cost(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion, api: str
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion, api: str
 ) -> None:
     vendor.behave(vendor_answers("word " * 40 + "and more to read. " * 10))
     answer = await provider.read_page(PRICED[api], question, 5)
@@ -69,7 +70,7 @@ async def test_usage_and_cost(
 
 
 async def test_cached_tokens_count_as_read_and_cost_less(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion, api: str
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion, api: str
 ) -> None:
     fresh = await provider.read_page(PRICED[api], question, 5)
     vendor.behave(vendor_answers(cached=1000))
@@ -81,20 +82,20 @@ async def test_cached_tokens_count_as_read_and_cost_less(
 
 
 async def test_price_of_an_unknown_model_is_unknown(
-    provider: VendorProvider, question: PageQuestion
+    provider: ModelProvider, question: PageQuestion
 ) -> None:
     assert (await provider.read_page("my-own-model", question, 5)).cost_usd is None
 
 
 async def test_fence_around_the_answer_goes(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_answers("```markdown\n# Title\n\nText\n```\n"))
     assert (await provider.read_page("m", question, 5)).text == "# Title\n\nText"
 
 
 async def test_cut_off_by_our_cap_gets_twice_the_room(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_truncates(below=OUTPUT_CAP + 1, text="the whole page"))
     answer = await provider.read_page("m", question, 5)
@@ -115,7 +116,7 @@ async def test_cut_off_by_our_cap_gets_twice_the_room(
 )
 async def test_first_call_is_told_of_when_the_second_fails(
     vendor: StandIn,
-    provider: VendorProvider,
+    provider: ModelProvider,
     question: PageQuestion,
     api: str,
     second: Behaviour,
@@ -134,7 +135,7 @@ async def test_first_call_is_told_of_when_the_second_fails(
 
 
 async def test_second_call_shares_the_time_of_the_first(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_hangs())
     vendor.behave(vendor_truncates(), first=1)
@@ -146,14 +147,14 @@ async def test_second_call_shares_the_time_of_the_first(
 
 
 async def test_slow_but_good_answer_is_taken(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_drips(seconds=0.3))
     assert (await provider.read_page("m", question, 5)).text == "Read by m: marker-7"
 
 
 async def test_cancellation_passes_and_hangs_up(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_hangs())
     task = asyncio.create_task(provider.read_page("m", question, 60))
@@ -166,7 +167,7 @@ async def test_cancellation_passes_and_hangs_up(
 
 
 async def test_timeout_hangs_up_too(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_hangs())
     with pytest.raises(AttemptFailed):
@@ -176,7 +177,7 @@ async def test_timeout_hangs_up_too(
 
 
 async def test_many_pages_at_once(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_answers_late(0.5))
     await asyncio.gather(*(provider.read_page("m", question, 10) for _ in range(16)))
@@ -197,9 +198,7 @@ async def test_key_with_a_newline_works(
 
 
 async def test_anthropic_url_may_end_in_v1(vendor: StandIn, question: PageQuestion) -> None:
-    from quire.providers.anthropic import AnthropicProvider
-
-    provider = AnthropicProvider("anthropic", "key", vendor.url + "/v1/")
+    provider = open_provider("anthropic", "key", vendor.url + "/v1/")
     assert (await provider.read_page("m", question, 5)).text
     await provider.close()
 
@@ -226,11 +225,11 @@ async def test_environment_is_not_read(
     ],
 )
 def test_cap_is_named_as_the_server_knows_it(url: str | None, name: str) -> None:
-    assert OpenAIProvider("openai", "key", url)._cap_name == name
+    assert OpenAITransport("key", url)._cap_name == name
 
 
 async def test_cap_name_is_learnt_once(vendor: StandIn, question: PageQuestion) -> None:
-    provider = OpenAIProvider("openai", "key", vendor.openai_url)
+    provider = open_provider("openai", "key", vendor.openai_url)
     refusal = vendor_fails(400, code="unsupported_parameter", param="max_tokens")
     vendor.behave(refusal, where=lambda asked: asked.cap_name == "max_tokens")
     for _ in range(2):
@@ -242,8 +241,10 @@ async def test_cap_name_is_learnt_once(vendor: StandIn, question: PageQuestion) 
 
 def test_sdks_are_imported_no_earlier_than_needed() -> None:
     code = (
-        "import quire.providers.openai, quire.providers.anthropic, quire.providers.local_ocr, sys;"
-        "p = quire.providers.openai.OpenAIProvider('openai', 'k');"
+        "import quire.settings, quire.providers.model_provider, quire.providers.local_ocr, sys;"
+        "quire.settings.load_settings();"
+        "p = [quire.providers.model_provider.open_provider(name, 'k')"
+        " for name in ('openai', 'anthropic', 'extra')];"
         "q = quire.providers.local_ocr.LocalOcrProvider();"
         "heavy = {'openai', 'anthropic', 'genai_prices', 'rapidocr', 'onnxruntime', 'numpy'};"
         "print(sorted(heavy & set(sys.modules)))"
@@ -257,7 +258,7 @@ def test_import_neither_blocks_the_loop_nor_eats_the_time(vendor: StandIn) -> No
     code = f"""
 import asyncio, time
 from quire.domain.document.transcription import PageImage, PageQuestion
-from quire.providers.anthropic import AnthropicProvider
+from quire.providers.model_provider import open_provider
 async def main():
     worst = 0.0
     async def watch():
@@ -267,13 +268,13 @@ async def main():
             await asyncio.sleep(0.005)
             worst = max(worst, time.perf_counter() - began)
     watching = asyncio.create_task(watch())
-    provider = AnthropicProvider("anthropic", "k", "{vendor.anthropic_url}")
+    provider = open_provider("anthropic", "k", "{vendor.anthropic_url}")
     question = PageQuestion(PageImage(b"x", "image/png", 1, 1), "s", "u")
     began = time.perf_counter()
     await provider.warm_up()
     warming = time.perf_counter() - began
-    again = AnthropicProvider("anthropic", "k", "{vendor.anthropic_url}")
-    again._build_client = lambda: time.sleep(1.5) or provider._client
+    again = open_provider("anthropic", "k", "{vendor.anthropic_url}")
+    again._transport.build_client = lambda: time.sleep(1.5) or provider._client
     await again.read_page("m", question, 1.0)
     watching.cancel()
     print(worst, warming)

@@ -9,7 +9,7 @@ import pytest
 from quire.contracts.codes import FailureKind
 from quire.domain.document.transcription import PageQuestion
 from quire.domain.errors import AttemptFailed
-from quire.providers.vendor import VendorProvider
+from quire.providers.model_provider import ModelProvider
 from testing.vendor import (
     BEHAVIOURS,
     Behaviour,
@@ -107,7 +107,7 @@ def _name(case: Behaviour | FailureKind) -> str:
 @pytest.mark.parametrize(("fault", "kind"), CATALOGUE, ids=_name)
 async def test_fault_means(
     vendor: StandIn,
-    provider: VendorProvider,
+    provider: ModelProvider,
     question: PageQuestion,
     fault: Behaviour,
     kind: FailureKind,
@@ -149,7 +149,7 @@ def test_catalogue_knows_every_behaviour() -> None:
 @pytest.mark.parametrize("api", ["openai"], indirect=True)
 async def test_openai_code_says_more_than_the_status(
     vendor: StandIn,
-    provider: VendorProvider,
+    provider: ModelProvider,
     question: PageQuestion,
     code: str,
     status: int,
@@ -174,7 +174,7 @@ async def test_openai_code_says_more_than_the_status(
 )
 async def test_retry_after(
     vendor: StandIn,
-    provider: VendorProvider,
+    provider: ModelProvider,
     question: PageQuestion,
     fault: Behaviour,
     least: float,
@@ -188,7 +188,7 @@ async def test_retry_after(
 
 
 async def test_retry_after_a_date(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     # The date is made here: a table of cases would be as old as the whole run of the tests.
     vendor.behave(vendor_rate_limits(retry_after=formatdate(time.time() + 900, usegmt=True)))
@@ -199,7 +199,7 @@ async def test_retry_after_a_date(
 
 
 async def test_no_retry_after_is_none(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     for odd in (None, "soon", "nan"):
         vendor.behave(vendor_rate_limits(retry_after=odd))
@@ -209,7 +209,7 @@ async def test_no_retry_after_is_none(
 
 
 async def test_message_has_status_request_id_and_no_secret(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_refuses_key())  # its message quotes the key
     with pytest.raises(AttemptFailed) as caught:
@@ -223,7 +223,7 @@ async def test_message_has_status_request_id_and_no_secret(
 
 
 async def test_message_repeats_nothing_of_the_question(
-    vendor: StandIn, provider: VendorProvider, question: PageQuestion
+    vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
     vendor.behave(vendor_echoes_secrets(503))
     asked = replace(question, user_prompt="=== Page 6 ===\nThe harbour master\nkeeps a log.")
@@ -248,7 +248,7 @@ async def test_unknown_host(make: Make, question: PageQuestion) -> None:
     assert caught.value.kind is K.CONNECT
 
 
-async def test_our_own_bug_is_called_one(provider: VendorProvider, question: PageQuestion) -> None:
+async def test_our_own_bug_is_called_one(provider: ModelProvider, question: PageQuestion) -> None:
     broken = replace(question, image=None)  # type: ignore[arg-type]
     with pytest.raises(AttemptFailed) as caught:
         await provider.read_page("m", broken, 5)

@@ -6,7 +6,8 @@ import pytest
 
 from quire.contracts.codes import FailureKind
 from quire.domain.errors import AttemptFailed
-from quire.providers.judge import Reply, accept, loops, strip_fence, wants_more_room
+from quire.providers.judge import accept, loops, strip_fence, wants_more_room
+from quire.providers.transport import ModelReply
 
 SENTENCE = "The committee approved the budget for the coming year."
 PAGE = "\n".join(f"{SENTENCE} Item {number} costs {number * 7} euros." for number in range(60))
@@ -54,7 +55,7 @@ NOT_LOOPS = {
 def test_loop_is_found(text: str) -> None:
     assert loops(text)
     with pytest.raises(AttemptFailed) as caught:
-        accept(Reply(text))
+        accept(ModelReply(text))
     assert caught.value.kind is FailureKind.OUTPUT
 
 
@@ -73,23 +74,23 @@ def test_judging_is_quick_even_on_long_texts() -> None:
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [
-        (Reply(""), FailureKind.BAD_BODY),
-        (Reply(" \n\t"), FailureKind.BAD_BODY),
-        (Reply("```\n\n```"), FailureKind.BAD_BODY),
-        (Reply("half a pa", truncated=True), FailureKind.OUTPUT),
-        (Reply("", truncated=True), FailureKind.OUTPUT),
-        (Reply("some text", refused="no"), FailureKind.CONTENT),
-        (Reply("", refused="no", truncated=True), FailureKind.CONTENT),
+        (ModelReply(""), FailureKind.BAD_BODY),
+        (ModelReply(" \n\t"), FailureKind.BAD_BODY),
+        (ModelReply("```\n\n```"), FailureKind.BAD_BODY),
+        (ModelReply("half a pa", truncated=True), FailureKind.OUTPUT),
+        (ModelReply("", truncated=True), FailureKind.OUTPUT),
+        (ModelReply("some text", refused="no"), FailureKind.CONTENT),
+        (ModelReply("", refused="no", truncated=True), FailureKind.CONTENT),
     ],
 )
-def test_no_text(reply: Reply, kind: FailureKind) -> None:
+def test_no_text(reply: ModelReply, kind: FailureKind) -> None:
     with pytest.raises(AttemptFailed) as caught:
         accept(reply)
     assert caught.value.kind is kind
 
 
 def test_good_text_passes_unchanged() -> None:
-    assert accept(Reply(PAGE)) == PAGE
+    assert accept(ModelReply(PAGE)) == PAGE
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,9 @@ def test_fences(text: str, stripped: str) -> None:
 
 
 def test_more_room_only_where_it_helps() -> None:
-    assert wants_more_room(Reply("half", truncated=True, capped_by_us=True))
-    assert not wants_more_room(Reply("half", truncated=True))
-    assert not wants_more_room(Reply("the same again " * 500, truncated=True, capped_by_us=True))
-    assert not wants_more_room(Reply("whole"))
+    assert wants_more_room(ModelReply("half", truncated=True, capped_by_us=True))
+    assert not wants_more_room(ModelReply("half", truncated=True))
+    assert not wants_more_room(
+        ModelReply("the same again " * 500, truncated=True, capped_by_us=True)
+    )
+    assert not wants_more_room(ModelReply("whole"))

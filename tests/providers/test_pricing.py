@@ -4,7 +4,8 @@ import socket
 
 import pytest
 
-from quire.providers.pricing import Tokens, cost_usd, whole
+from quire.providers.pricing import cost_usd
+from quire.providers.tokens import Tokens, whole
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +69,7 @@ def test_nonsense_does_not_raise() -> None:
 def test_tokens_add_up() -> None:
     total = Tokens(1, 2, 3, 4) + Tokens(10, 20, 30, 40)
     assert total == Tokens(11, 22, 33, 44)
-    assert (total.usage().input_tokens, total.usage().output_tokens) == (11, 22)
+    assert (total.read, total.written) == (11, 22)
 
 
 def test_odd_count_is_none() -> None:

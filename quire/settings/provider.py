@@ -1,0 +1,61 @@
+"""The settings of one provider, which have the provider's name as their prefix."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BeforeValidator, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from quire.domain.units import parse_duration
+from quire.settings.explain_error import explain
+
+_TIERS = ("primary", "secondary", "fast")
+
+
+class ProviderSettings(BaseSettings):
+    """One provider's own settings, the same for every vendor and every extra provider."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore")
+
+    api_key: SecretStr | None = None
+    base_url: str | None = None
+    timeout: Annotated[float, BeforeValidator(parse_duration)] | None = None
+    primary_model: str = ""
+    secondary_model: str = ""
+    fast_model: str = ""
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The models by tier, without the tiers that have none."""
+        named = {tier: getattr(self, f"{tier}_model") for tier in _TIERS}
+        return {tier: model for tier, model in named.items() if model}
+
+
+def setting_name(provider: str, field: str) -> str:
+    """The name in the environment of one of a provider's settings."""
+    return f"{provider}_{field}".upper().replace("-", "_")
+
+
+def missing(name: str, provider: ProviderSettings) -> str:
+    """What a provider lacks before it can be called; empty when nothing.
+
+    A server of one's own needs no key, so a base URL alone is enough.
+    """
+    if not provider.api_key and not provider.base_url:
+        return f"{setting_name(name, 'api_key')} is not set"
+    return ""
+
+
+def read_provider(name: str, default_models: Mapping[str, str]) -> ProviderSettings:
+    """A provider's settings from the environment; models by tier where it names none."""
+    prefix = setting_name(name, "")
+    try:
+        # The prefix is an init argument that the stubs of pydantic-settings do not know.
+        named = ProviderSettings(_env_prefix=prefix, _env_ignore_empty=True)  # type: ignore[call-arg]
+    except ValidationError as error:
+        raise explain(error, prefix) from None
+    defaults = {f"{tier}_model": model for tier, model in default_models.items()}
+    given = {
+        field: model for field, model in defaults.items() if field not in named.model_fields_set
+    }
+    return named.model_copy(update=given)

@@ -1,0 +1,148 @@
+"""Every setting of Quire's own, and the places that they name."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
+from quire.domain.units import parse_address, parse_duration, parse_list, parse_pause, parse_size
+from quire.providers.registry import PROVIDERS, spec_of
+from quire.settings.provider import ProviderSettings, read_provider
+
+# The one of OTLP's protocols that Quire speaks.
+OTLP = "http/protobuf"
+
+Address = Annotated[str, BeforeValidator(parse_address)]
+Duration = Annotated[float, BeforeValidator(parse_duration)]
+Pause = Annotated[float, BeforeValidator(parse_pause)]
+Size = Annotated[int, BeforeValidator(parse_size)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(parse_list)]
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; docs/settings.md lists them for people."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+
+    document_processing_timeout: Duration = Field(default="3m", validate_default=True)
+    request_timeout: Duration = Field(default="60s", validate_default=True)
+
+    breaker_base_backoff: Duration = Field(default="30s", validate_default=True)
+    breaker_max_backoff: Duration = Field(default="5m", validate_default=True)
+    breaker_trip: Literal["first", "window"] = "first"
+    circuit_window: int = Field(default=20, ge=1, le=1000)
+    circuit_fail_threshold: float = Field(default=0.5, gt=0, le=1)
+
+    dispatch_mode: Literal["fail_fast", "hold"] = "fail_fast"
+    when_busy: Literal["spill", "wait"] = "spill"
+    retry_max_attempts: int = Field(default=3, ge=1, le=20)
+    retry_base_delay: Pause = Field(default="5s", validate_default=True)
+    retry_jitter_max: Pause = Field(default="5s", validate_default=True)
+    page_window: int = Field(default=32, ge=1, le=200)
+
+    worker_concurrency: int = Field(default=8, ge=1, le=1000)
+    max_inflight_per_model: int = Field(default=2, ge=1, le=200)
+
+    image_send_all_pages: bool = False
+    image_dpi: int = Field(default=100, ge=36, le=600)
+    image_color: Literal["rgb", "gray"] = "rgb"
+    image_format: Literal["jpeg", "png", "webp"] = "jpeg"
+    image_jpeg_quality: int = Field(default=70, ge=1, le=100)
+    image_context_radius: int = Field(default=1, ge=0, le=10)
+    image_max_context_bytes: int = Field(default=3000, ge=0, le=200_000)
+
+    primary_engine: str = "openai"
+    secondary_engine: str = "anthropic"
+    extra_providers: Names = ()
+    route_chain: Names = ()
+    local_ocr: Literal["auto", "always", "never"] = "auto"
+    ai_system_prompt: str = DEFAULT_SYSTEM_PROMPT
+
+    max_file_size: Size = Field(default="200MB", validate_default=True)
+    max_pages: int = Field(default=5000, ge=1, le=50_000)
+    max_images: int = Field(default=200, ge=1, le=5000)
+
+    source_timeout: Duration = Field(default="2m", validate_default=True)
+    allow_private_urls: bool = False
+
+    store_url: str = ""
+    results_url: str = ""
+    source_cache_size: Size = Field(default="5GB", validate_default=True)
+    state_dir: Path = Field(
+        default_factory=lambda: (
+            Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "quire"
+        )
+    )
+
+    temporal_address: str = ""
+    temporal_namespace: str = "default"
+
+    encryption_keys: SecretStr = SecretStr("")
+    encrypt_payloads: bool = False
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["console", "json"] = "console"
+    metrics_address: Address = ""
+    health_address: Address = ""
+    worker_build_id: str = ""
+
+    # The exporter reads these and the other OTEL_* settings itself; here they only switch it on.
+    otel_exporter_otlp_endpoint: str = ""
+    otel_exporter_otlp_traces_endpoint: str = ""
+    otel_exporter_otlp_protocol: str = OTLP
+    otel_exporter_otlp_traces_protocol: str = ""
+    otel_traces_exporter: str = "otlp"
+    otel_sdk_disabled: bool = False
+    otel_service_name: str = "quire"
+
+    @cached_property
+    def providers(self) -> dict[str, ProviderSettings]:
+        """Every provider by name, each with its own prefix in the environment."""
+        names = (*PROVIDERS, *self.extra_providers)
+        return {name: read_provider(name, spec_of(name).models) for name in names}
+
+    @property
+    def tracing(self) -> bool:
+        """Whether spans are sent anywhere."""
+        named = self.otel_exporter_otlp_endpoint or self.otel_exporter_otlp_traces_endpoint
+        wanted = self.otel_traces_exporter != "none" and not self.otel_sdk_disabled
+        return bool(named) and wanted
+
+    def timeout_of(self, provider: str) -> float:
+        """How long a call to this provider may take, in seconds."""
+        own = self.providers[provider].timeout if provider in self.providers else None
+        return own or self.request_timeout
+
+    @property
+    def cluster(self) -> bool:
+        """A server that others use too, with workers that may be anywhere."""
+        return bool(self.temporal_address)
+
+    @property
+    def store_place(self) -> str:
+        """`s3://bucket/prefix`, or an absolute folder."""
+        return self._place(self.store_url, "store")
+
+    @property
+    def results_place(self) -> str:
+        """Where results go that have no bucket of their own."""
+        if not self.results_url and self.cluster and self.store_url.startswith("s3://"):
+            # A worker's own disk would be out of the client's reach.
+            return f"{self.store_url.rstrip('/')}/results"
+        return self._place(self.results_url, "results")
+
+    def _place(self, url: str, name: str) -> str:
+        if url.startswith("s3://"):
+            return url
+        if not url:
+            return str(self.state_dir.expanduser().absolute() / name)
+        return str(Path(url.removeprefix("file://")).expanduser().absolute())
+
+    @property
+    def cache_folder(self) -> Path:
+        """Where files of a distant store are kept on this machine."""
+        return self.state_dir.expanduser().absolute() / "cache"
