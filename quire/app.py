@@ -45,7 +45,7 @@ from quire.settings.plan_defaults import defaults_from_settings
 from quire.sources.fetch import Sources
 from quire.store.cache import FileCache
 from quire.store.places import Results, open_place
-from quire.telemetry.metrics import show_documents, show_route
+from quire.telemetry.recorder import show_documents, show_route
 from quire.telemetry.traces import NoTraces
 from quire.temporal.encryption import open_keys
 from quire.temporal.task_runner import WholeTaskRunner

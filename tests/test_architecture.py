@@ -42,10 +42,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "activities": (
         "quire.contracts", "quire.domain", "quire.ports", "quire.store", "quire.telemetry.metrics",
-        "temporalio.activity", "temporalio.exceptions",
+        "quire.telemetry.recorder", "temporalio.activity", "temporalio.exceptions",
     ),
     "workflows": (
-        "quire.contracts", "quire.domain", "quire.telemetry.metrics",
+        "quire.contracts", "quire.domain", "quire.telemetry.metrics", "quire.telemetry.recorder",
         "quire.temporal.search_attributes", "activities", "temporalio",
     ),
     "quire/jobs": (

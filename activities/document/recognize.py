@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from activities.support.attempt import Attempting, RouteGate
 from activities.support.failures import attempt_failed, failures_for_temporal, stood_down
 from activities.support.heartbeats import heartbeats
-from activities.support.metrics import CallMeter, Waiting, queued_for, reused
+from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
@@ -58,7 +58,7 @@ class RecognizePage:
 
     @activity.defn
     async def recognize_page(self, request: AttemptRequest) -> AttemptReceipt:
-        waiting = Waiting()
+        waiting = QueueWait()
         with failures_for_temporal():
             async with heartbeats():
                 attempt = Attempting(
@@ -78,7 +78,7 @@ class RecognizePage:
         data = await self._store.get(attempt.key)
         return None if data is None else StoredAnswer.model_validate_json(data)
 
-    async def _read(self, attempt: Attempting, waiting: Waiting) -> StoredAnswer:
+    async def _read(self, attempt: Attempting, waiting: QueueWait) -> StoredAnswer:
         """Ask for the page, and tell the gate, the log and the scheduler when that fails."""
         started = time.monotonic()
         try:
@@ -190,7 +190,7 @@ class RecognizePage:
         return self._briefs[name]
 
 
-def _patience_s(request: AttemptRequest, waiting: Waiting) -> float | None:
+def _patience_s(request: AttemptRequest, waiting: QueueWait) -> float | None:
     """How much longer an attempt may wait for a slot that other documents hold."""
     return max(0.0, MOMENT_S - waiting.seconds) if request.hurried else None
 

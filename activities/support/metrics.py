@@ -1,10 +1,9 @@
-"""What attempts tell operators: metrics of the calls, on the worker that makes them."""
+"""Metrics of the calls to models, on the worker that makes them."""
 
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 
 from temporalio import activity
 
@@ -13,7 +12,7 @@ from quire.domain.document.attempts import OK
 from quire.domain.document.transcription import PageAnswer
 from quire.domain.errors import AttemptFailed
 from quire.telemetry import metrics
-from quire.telemetry.metrics import Measure
+from quire.telemetry.recorder import MetricRecorder
 
 
 class CallMeter:
@@ -24,7 +23,7 @@ class CallMeter:
 
     @contextmanager
     def call(self, route: str) -> Iterator["Call"]:
-        """Around one call: what it came to is counted however it ends."""
+        """Around one call: its outcome is counted however it ends."""
         call = Call()
         started = time.monotonic()
         self._move(route, +1)
@@ -37,46 +36,44 @@ class CallMeter:
             raise
         finally:
             self._move(route, -1)
-            _count(metrics.CALLS, 1, route=route, outcome=call.outcome)
+            _recorder().count(metrics.CALLS, 1, route=route, outcome=call.outcome)
             took = time.monotonic() - started
-            _time(metrics.CALL_TIME, took, route=route, outcome=call.outcome)
+            _recorder().record_time(metrics.CALL_TIME, took, route=route, outcome=call.outcome)
 
     def _move(self, route: str, step: int) -> None:
         self._under_way[route] += step
-        gauge = activity.metric_meter().create_gauge(
-            metrics.IN_FLIGHT.name, metrics.IN_FLIGHT.description
-        )
-        gauge.set(self._under_way[route], {"route": route})
+        _recorder().set_level(metrics.IN_FLIGHT, self._under_way[route], route=route)
 
 
 class Call:
-    """One call; aborted unless it says something else."""
+    """One call; aborted until it has another outcome."""
 
     outcome = metrics.ABORTED
 
     def answered(self, route: str, answer: PageAnswer) -> None:
+        """The call brought a good answer: count what it took."""
         self.outcome = OK
         usage = answer.usage
         _bill(route, Paid.of(usage.input_tokens, usage.output_tokens, answer.cost_usd))
 
 
 def _bill(route: str, paid: Paid) -> None:
-    """What the vendor bills for a call, whether its answer counts or not."""
-    _count(metrics.TOKENS, paid.input_tokens, route=route, direction="input")
-    _count(metrics.TOKENS, paid.output_tokens, route=route, direction="output")
+    """Count what the vendor bills for a call, whether its answer is used or not."""
+    _recorder().count(metrics.TOKENS, paid.input_tokens, route=route, direction="input")
+    _recorder().count(metrics.TOKENS, paid.output_tokens, route=route, direction="output")
     if paid.microdollars is None:
-        _count(metrics.UNPRICED, 1, route=route)
+        _recorder().count(metrics.UNPRICED, 1, route=route)
     else:
-        _count(metrics.COST, paid.microdollars, route=route)
+        _recorder().count(metrics.COST, paid.microdollars, route=route)
 
 
 def reused(route: str) -> None:
-    """An answer was found in the store: nobody was called."""
-    _count(metrics.REUSED, 1, route=route)
+    """Count an answer from the store, for which no model was called."""
+    _recorder().count(metrics.REUSED, 1, route=route)
 
 
-class Waiting:
-    """How long ago this attempt was scheduled, from the moment a worker took it up.
+class QueueWait:
+    """How long ago this attempt was scheduled; made when a worker takes it up.
 
     The time in the queue is the server's own difference and the time here this machine's: the
     clocks of two machines are never compared, since one may be seconds ahead of the other.
@@ -89,19 +86,14 @@ class Waiting:
 
     @property
     def seconds(self) -> float:
+        """The wait so far, in the queue and in this worker."""
         return max(0.0, self._queued) + time.monotonic() - self._since
 
 
 def queued_for(route: str, seconds: float) -> None:
-    """This attempt has its slot: how long it waited, in the queue and in this worker."""
-    _time(metrics.QUEUE_DELAY, seconds, route=route)
+    """Record how long an attempt waited for its slot, in the queue and in this worker."""
+    _recorder().record_time(metrics.QUEUE_DELAY, seconds, route=route)
 
 
-def _count(measure: Measure, value: int, **labels: str) -> None:
-    activity.metric_meter().create_counter(measure.name, measure.description).add(value, labels)
-
-
-def _time(measure: Measure, seconds: float, **labels: str) -> None:
-    activity.metric_meter().create_histogram_timedelta(measure.name, measure.description).record(
-        timedelta(seconds=max(0.0, seconds)), labels
-    )
+def _recorder() -> MetricRecorder:
+    return MetricRecorder(activity.metric_meter())

@@ -1,4 +1,8 @@
-"""Named encryption keys, as a setting writes them."""
+"""How a setting writes named encryption keys. `quire/temporal/encryption.py` has all the rest.
+
+The two stay apart because settings are checked at every start, and that file needs both the
+settings and a cipher library.
+"""
 
 import base64
 import binascii
@@ -9,7 +13,7 @@ HOW = "id:key pairs, comma-separated, each key 32 random bytes in base64"
 
 
 def parse_keys(text: str) -> dict[str, bytes]:
-    """`id:base64,...`; what is wrong is said without the key itself."""
+    """The keys of `id:base64,...`; a refusal names the entry and never the key."""
     keys: dict[str, bytes] = {}
     for number, entry in enumerate(text.split(","), start=1):
         name, _, encoded = entry.strip().partition(":")
@@ -24,5 +28,5 @@ def parse_keys(text: str) -> dict[str, bytes]:
 
 
 def no_keys() -> SettingsError:
-    """Others share the cluster, so a key that only one machine has would open nothing."""
+    """The refusal where none is set. A key made on one machine would open nothing on another."""
     return SettingsError("ENCRYPTION_KEYS", "a cluster's secrets need a key and none is set", HOW)

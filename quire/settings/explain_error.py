@@ -1,4 +1,4 @@
-"""Why a setting is refused: what the validation library says at length, in one line."""
+"""Explains in one line why a setting is refused; the validation library needs many."""
 
 from typing import Any
 

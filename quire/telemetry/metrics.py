@@ -1,4 +1,4 @@
-"""Every metric of the project, by name: workflows, activities and dashboards read them here.
+"""Every metric of the project, by name; `recorder.py` beside this file records them.
 
 Names are written without the suffixes that the exporter adds: `_total` for what is counted,
 `_seconds` for what takes time.
@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Literal, get_args
-
-from temporalio.common import MetricMeter
 
 from quire.contracts.codes import Code, ErrorType, FailureKind
 from quire.contracts.page import Classification, TextSource
@@ -57,7 +55,7 @@ TIMEOUTS = Measure(
     "quire_timeouts", "count", "Time ran out: of an attempt, or of the document", ("scope",)
 )
 CROWDED_OUT = Measure(
-    "quire_crowded_out", "count", "Attempts that left: no slot came in a moment", ("route",)
+    "quire_crowded_out", "count", "Attempts that left: no slot came free in a moment", ("route",)
 )
 BREAKER_CHANGES = Measure(
     "quire_breaker_changes", "count", "Changes of a breaker to a state", ("key", "state")
@@ -65,7 +63,7 @@ BREAKER_CHANGES = Measure(
 BREAKER_STATE = Measure(
     "quire_breaker_state",
     "level",
-    "Last told by any document, ended or not: 0 closed, 1 half open, 2 open",
+    "Last reported by any document, ended or not: 0 closed, 1 half open, 2 open",
     ("key",),
 )
 BREAKER_OPEN_TIME = Measure(
@@ -97,15 +95,15 @@ ALL = (
 BREAKER_LEVELS = {"closed": 0, "half_open": 1, "open": 2}
 # In place of a code and a type of error, where there was none.
 NO_ERROR = "none"
-# The class of a page that there was no time to survey.
+# The class of a page for whose survey there was no time.
 UNSURVEYED = "UNKNOWN"
-# The outcome of a call that was called off.
+# The outcome of a call that was cancelled.
 ABORTED = "ABORTED"
 Series = tuple[Measure, dict[str, str]]
 
 
 def of_workflows(routes: Collection[str]) -> Iterator[Series]:
-    """What documents count, with pages that may be read on any of these routes."""
+    """Every counter of documents whose pages may be read on any of these routes."""
     none = NO_ERROR
     yield from _each(DOCUMENTS, ["completed"], [none], [none])
     yield from _each(DOCUMENTS, ["failed"], [*Code], get_args(ErrorType))
@@ -119,7 +117,7 @@ def of_workflows(routes: Collection[str]) -> Iterator[Series]:
 
 
 def of_route(route: str) -> Iterator[Series]:
-    """What attempts on this route count."""
+    """Every counter of attempts on this route."""
     yield from _each(CALLS, [route], [OK, ABORTED, *FailureKind])
     yield from _each(TOKENS, [route], ["input", "output"])
     for measure in (COST, UNPRICED, REUSED):
@@ -130,17 +128,3 @@ def _each(measure: Measure, *values: Collection[str]) -> Iterator[Series]:
     """Every combination of these values of the measure's labels."""
     for chosen in product(*values):
         yield measure, dict(zip(measure.labels, map(str, chosen), strict=True))
-
-
-def show_documents(meter: MetricMeter, routes: Collection[str]) -> None:
-    """The counters of a worker that decides."""
-    for measure, labels in of_workflows(routes):
-        meter.create_counter(measure.name, measure.description).add(0, labels)
-
-
-def show_route(meter: MetricMeter, route: str, slots: int) -> None:
-    """The counters and levels of a worker that serves a route."""
-    for measure, labels in of_route(route):
-        meter.create_counter(measure.name, measure.description).add(0, labels)
-    for level, value in ((SLOTS, slots), (IN_FLIGHT, 0)):
-        meter.create_gauge(level.name, level.description).set(value, {"route": route})

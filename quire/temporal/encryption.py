@@ -1,4 +1,4 @@
-"""Secrets under lock: AES-GCM with named keys, so that keys can be changed while jobs run."""
+"""Seals secrets and payloads by AES-GCM, with named keys that can be changed while jobs run."""
 
 import base64
 import binascii
@@ -30,10 +30,12 @@ class KeyRing:
         self.first = next(iter(keys))
 
     def seal(self, data: bytes, context: str) -> bytes:
+        """Encrypt with the first key; the same data never looks the same twice."""
         nonce = os.urandom(_NONCE)
         return nonce + self._keys[self.first].encrypt(nonce, data, context.encode())
 
     def open(self, name: str, sealed: bytes, context: str) -> bytes:
+        """Decrypt with the key of this name, or raise `sealed_secret`."""
         if name not in self._keys:
             raise errors.sealed_secret(f"The key {name!r} is not known here.")
         try:
@@ -49,6 +51,7 @@ class KeyRing:
         return f"{_VERSION}.{self.first}.{sealed}"
 
     def open_text(self, token: str, context: str) -> str:
+        """The text of a token that `seal_text` made, or `sealed_secret`."""
         version, _, rest = token.partition(".")
         name, _, sealed = rest.rpartition(".")
         if version != _VERSION:
@@ -60,7 +63,7 @@ class KeyRing:
 
 
 def open_keys(settings: Settings) -> KeyRing:
-    """From `ENCRYPTION_KEYS`; on one machine without it, from a file made at its first use."""
+    """The keys of `ENCRYPTION_KEYS`; on one machine without it, of a file made at first use."""
     keys = settings.encryption_keys.get_secret_value()
     if not keys:
         if settings.cluster:
@@ -79,7 +82,7 @@ def _own_key(path: Path) -> str:
                 file.write("own:" + base64.b64encode(os.urandom(32)).decode())
                 file.flush()
                 os.fsync(file.fileno())
-            # A second command may be making one too: the first one counts, whole.
+            # A second command may be making one too: the first complete one counts.
             os.link(part, path)
         except FileExistsError:
             pass
@@ -93,12 +96,14 @@ _CONTEXT = "payload"
 
 
 class SealingCodec(PayloadCodec):
-    """What is not encrypted is read as it is, so that it can be switched on under way."""
+    """Encrypts payloads. Unencrypted ones are read as they are, so that encryption can be
+    switched on while jobs run."""
 
     def __init__(self, ring: KeyRing) -> None:
         self._ring = ring
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Encrypt each payload whole, its metadata too."""
         return [
             Payload(
                 metadata={"encoding": _ENCODING, "key-id": self._ring.first.encode()},
@@ -108,6 +113,7 @@ class SealingCodec(PayloadCodec):
         ]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Decrypt what is encrypted."""
         return [self._decode(payload) for payload in payloads]
 
     def _decode(self, payload: Payload) -> Payload:

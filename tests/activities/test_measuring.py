@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.support.metrics import Waiting
+from activities.support.metrics import QueueWait
 
 
 @pytest.mark.parametrize("clock_ahead_s", [-3600, 0, 3600])
@@ -19,5 +19,5 @@ async def test_no_other_machines_clock_counts(clock_ahead_s: float) -> None:
         current_attempt_scheduled_time=scheduled,
         started_time=scheduled + timedelta(seconds=1.5),
     )
-    waited = environment.run(lambda: Waiting().seconds)
+    waited = environment.run(lambda: QueueWait().seconds)
     assert 1.5 <= waited < 2.5

@@ -4,7 +4,6 @@ None of it is said again in a replay: the SDK's logger and meter keep silent the
 """
 
 import logging
-from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
@@ -16,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.routing import Breaker, BreakerState
     from quire.telemetry import metrics
     from quire.telemetry.metrics import Measure
+    from quire.telemetry.recorder import MetricRecorder
     from workflows.document.details import render_details
     from workflows.document.page_state import Page
     from workflows.document.state import DocumentProgress
@@ -162,14 +162,12 @@ def _level(error: ErrorInfo | None) -> int:
 
 
 def _count(measure: Measure, **labels: str) -> None:
-    workflow.metric_meter().create_counter(measure.name, measure.description).add(1, labels)
+    MetricRecorder(workflow.metric_meter()).count(measure, **labels)
 
 
 def _set(measure: Measure, value: int, **labels: str) -> None:
-    workflow.metric_meter().create_gauge(measure.name, measure.description).set(value, labels)
+    MetricRecorder(workflow.metric_meter()).set_level(measure, value, **labels)
 
 
 def _time(measure: Measure, seconds: float, **labels: str) -> None:
-    workflow.metric_meter().create_histogram_timedelta(measure.name, measure.description).record(
-        timedelta(seconds=max(0.0, seconds)), labels
-    )
+    MetricRecorder(workflow.metric_meter()).record_time(measure, seconds, **labels)
