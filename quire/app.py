@@ -73,11 +73,12 @@ class Parts:
                 await provider.warm_up()
 
     def unseal(self, token: str, job_id: str) -> str:
-        """Opens a job's password. The keys are looked up each time: the key file of a single
-        machine may be younger than this worker."""
+        """Open a job's password. The keys are read each time: the key file of a single machine
+        may be younger than this worker."""
         return open_keys(self.settings).open_text(token, job_id)
 
     async def close(self) -> None:
+        """End child processes and connections, and send the last spans."""
         self.documents.close()
         for provider in self.providers.values():
             await provider.close()
@@ -127,7 +128,7 @@ def route_cost(settings: Settings, route: Route, *, read: int, written: int) -> 
 
 
 def build_parts(settings: Settings, traces: NoTraces | None = None) -> Parts:
-    """Builds the parts; nothing is started or connected yet."""
+    """Build the parts; nothing is started or connected yet."""
     return Parts(
         settings=settings,
         store=open_store(settings),
@@ -232,8 +233,8 @@ def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
 
 
 def show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple[str, ...]) -> None:
-    """Show what these roles will count, at zero and with the labels that the SDK adds to it: with
-    others these would be series beside the ones that grow."""
+    """Show the metrics of these roles at zero, with the labels that the SDK adds later: under
+    other labels they would be separate series that never grow."""
     routes = _routes(parts)
     if "workflows" in roles:
         labels = {
@@ -256,7 +257,7 @@ def show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple[
 def build_ingest(
     settings: Settings, store: Store, documents: Documents, unseal: Unsealer
 ) -> IngestSource:
-    """From a source to a document in this store, within the limits of the settings."""
+    """What brings a document into this store, within the limits of the settings."""
     sources = Sources(
         max_bytes=settings.max_file_size,
         time_limit_s=settings.source_timeout,
@@ -266,7 +267,7 @@ def build_ingest(
 
 
 def _deployment(build_id: str) -> WorkerDeploymentConfig | None:
-    """With a build id, a document stays with the code that began it: it lasts minutes."""
+    """With a build id, a document stays with the code that began it, since it lasts minutes."""
     if not build_id:
         return None
     return WorkerDeploymentConfig(

@@ -14,7 +14,7 @@ from quire.domain.document.transcription import PageAnswer, PageImage, PageQuest
 
 @dataclass(frozen=True)
 class Entry:
-    """One object as a listing tells it; `modified` is seconds since the epoch."""
+    """One object of a listing; `modified` is seconds since the epoch."""
 
     key: str
     bytes: int
@@ -33,10 +33,12 @@ class Store(Protocol):
         False says that it was another."""
         ...
 
-    async def exists(self, key: str) -> bool: ...
+    async def exists(self, key: str) -> bool:
+        """Whether the object is there."""
+        ...
 
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
-        """Copy a file in, streaming; one that exists and may stay only counts as used anew."""
+        """Copy a file in, streaming; without `replace`, an existing one only counts as used now."""
         ...
 
     async def local_path(self, key: str) -> Path | None:
@@ -66,7 +68,9 @@ class Store(Protocol):
 class SourceFetcher(Protocol):
     """Brings a document to this machine, and refuses what cannot be one."""
 
-    async def fetch(self, source: str, name: str, folder: Path) -> Fetched: ...
+    async def fetch(self, source: str, name: str, folder: Path) -> Fetched:
+        """Write the document into the folder."""
+        ...
 
 
 class Unsealer(Protocol):
@@ -78,13 +82,17 @@ class Unsealer(Protocol):
 class ResultPlaces(Protocol):
     """Where a job's result goes."""
 
-    def place(self, source: str) -> Store: ...
+    def place(self, source: str) -> Store:
+        """The store for results of documents from this source."""
+        ...
 
 
 class DocumentReader(Protocol):
     """Opens, surveys and draws documents, never in this process."""
 
-    async def inspect(self, path: Path, password: str | None = None) -> int: ...
+    async def inspect(self, path: Path, password: str | None = None) -> int:
+        """The number of pages; refuses what is no PDF."""
+        ...
 
     async def survey(
         self,
@@ -94,7 +102,9 @@ class DocumentReader(Protocol):
         password: str | None = None,
         *,
         patient: bool = True,
-    ) -> list[PageSurvey]: ...
+    ) -> list[PageSurvey]:
+        """Text and class of each page; a patient survey yields to pages that are being drawn."""
+        ...
 
     async def render(
         self,
@@ -104,25 +114,39 @@ class DocumentReader(Protocol):
         password: str | None = None,
         *,
         scale: float = 1.0,
-    ) -> PageImage: ...
+    ) -> PageImage:
+        """One page as an image."""
+        ...
 
-    async def count_frames(self, path: Path) -> int: ...
+    async def count_frames(self, path: Path) -> int:
+        """The number of pictures in an image file."""
+        ...
 
-    async def survey_image(self, path: Path, frame: int, page: int) -> PageSurvey: ...
+    async def survey_image(self, path: Path, frame: int, page: int) -> PageSurvey:
+        """The survey of one picture of an image file, as a page."""
+        ...
 
     async def render_image(
         self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
-    ) -> PageImage: ...
+    ) -> PageImage:
+        """One picture of an image file, as a page's image."""
+        ...
 
 
 class Tracing(Protocol):
     """Spans around what takes time."""
 
-    def step(self, name: str, page: int) -> AbstractContextManager[object]: ...
+    def step(self, name: str, page: int) -> AbstractContextManager[object]:
+        """Around a part of an activity."""
+        ...
 
-    def just_took(self, name: str, page: int, seconds: float) -> None: ...
+    def just_took(self, name: str, page: int, seconds: float) -> None:
+        """Note a part that has just ended."""
+        ...
 
-    def vendor_call(self, route: str, page: int) -> AbstractContextManager[object]: ...
+    def vendor_call(self, route: str, page: int) -> AbstractContextManager[object]:
+        """Around one call to a model."""
+        ...
 
 
 class Provider(Protocol):
@@ -131,10 +155,10 @@ class Provider(Protocol):
     async def read_page(self, model: str, question: PageQuestion, timeout_s: float) -> PageAnswer:
         """Ask once. Raises `AttemptFailed`, and nothing else, when there is no good answer.
 
-        `timeout_s` is the total time of the call, however slowly the vendor drips.
+        `timeout_s` is the total time of the call, however slowly the reply arrives.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections and child processes."""
+        """Close connections and end child processes."""
         ...

@@ -32,7 +32,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    # First, since an address that is taken must not leave a server behind.
+    # First: an address that is taken must not leave a server behind.
     runtime = worker_runtime(settings)
     async with AsyncExitStack() as leaving:
         address = None

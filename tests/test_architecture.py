@@ -152,6 +152,27 @@ def test_every_package_is_installed_and_judged_here() -> None:
     assert {path.stem for path in ROOT.glob("*.py")} == set(PROGRAMS)
 
 
+def defines_activity(path: Path) -> bool:
+    functions = [
+        node
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return any(
+        dotted(mark.func if isinstance(mark, ast.Call) else mark) == "activity.defn"
+        for function in functions
+        for mark in function.decorator_list
+    )
+
+
+def test_a_file_of_activities_is_an_activity() -> None:
+    """What activities share lies in `activities/support`, and none of it is an activity."""
+    files = [path for path in module_files("activities") if path.name != "__init__.py"]
+    assert {name_of(path) for path in files if defines_activity(path)} == {
+        name_of(path) for path in files if path.parent != ROOT / "activities/support"
+    }
+
+
 # --- purity --------------------------------------------------------------------------------
 
 
@@ -231,6 +252,22 @@ def test_modules_fit_a_reader() -> None:
 
 def test_modules_say_what_they_are() -> None:
     assert not [name_of(path) for path in every_file() if not ast.get_docstring(tree_of(path))]
+
+
+def undocumented(node: ast.Module | ast.ClassDef) -> Iterator[str]:
+    for inner in node.body:
+        if isinstance(inner, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if inner.name.startswith("_"):
+                continue
+            if not ast.get_docstring(inner):
+                yield inner.name
+            if isinstance(inner, ast.ClassDef):
+                yield from undocumented(inner)
+
+
+@of("quire/providers", "quire/settings", "quire/telemetry", "quire/temporal", "activities")
+def test_what_is_public_has_a_docstring(path: Path) -> None:
+    assert not list(undocumented(tree_of(path)))
 
 
 def test_this_test_sees_what_it_should(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.support.attempt import GATE_CLOSED_FOR_S, Attempting, RouteGate
+from activities.support.attempt import GATE_CLOSED_FOR_S, RouteAttempt, RouteGate
 from quire.contracts.codes import FailureKind
 from quire.contracts.page import Classification, TextSource
 from quire.contracts.reading import ReadingOptions
@@ -34,8 +34,8 @@ def attempt(
     stand_down: bool = True,
     seconds: float = 60.0,
     routes: Iterable[tuple[str, str, float]] = ROUTES,
-) -> Attempting:
-    return Attempting(
+) -> RouteAttempt:
+    return RouteAttempt(
         run_id=run,
         brief=Brief(
             job_id="job",
@@ -192,7 +192,7 @@ class Gated(Simulation):
     def saw_failure(self, page: int, flight: Flight, kind: FailureKind) -> None:
         self.gate.failed(self._attempting(flight), kind)
 
-    def _attempting(self, flight: Flight) -> Attempting:
+    def _attempting(self, flight: Flight) -> RouteAttempt:
         routes = [(route.provider, route.model, route.timeout_s) for route in self.books.routes]
         return attempt(flight.route, flight.begun_at, seconds=flight.seconds, routes=routes)
 

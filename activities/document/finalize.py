@@ -25,7 +25,7 @@ from quire.store.surveys import load_chunk
 
 
 class FinalizeDocument:
-    """The result is derived from records and store alone, so it can be made again at any time."""
+    """Derives the result from records and store alone, so that it can be made again any time."""
 
     def __init__(self, store: Store, results: ResultPlaces) -> None:
         self._store = store
@@ -33,6 +33,7 @@ class FinalizeDocument:
 
     @activity.defn
     async def finalize_document(self, request: FinalizeRequest) -> DocumentResult:
+        """Write `text.txt` and `result.json` of all pages; return the summary."""
         with failures_for_temporal():
             async with heartbeats():
                 return await self._finalize(request)
@@ -42,8 +43,10 @@ class FinalizeDocument:
         length, digest = 0, hashlib.sha256()
 
         def report(local_path: str | None, url: str | None) -> DocumentReport:
-            told = summarize(request, pages, text_length=length, local_path=local_path, s3_url=url)
-            return DocumentReport(**told.model_dump(), pages=tuple(pages))
+            summary = summarize(
+                request, pages, text_length=length, local_path=local_path, s3_url=url
+            )
+            return DocumentReport(**summary.model_dump(), pages=tuple(pages))
 
         with tempfile.TemporaryDirectory() as folder:
             text = Path(folder) / "text.txt"
@@ -63,13 +66,12 @@ class FinalizeDocument:
     async def _keep(
         self, request: FinalizeRequest, report: DocumentReport, text: Path, sha256: str
     ) -> None:
-        """For whoever brings the same bytes again. A degraded result is an answer to this job,
-        not the truth about the document: the next job tries its pages again, and reads the good
-        ones from the store."""
+        """Keep the result for the next job with the same bytes. A degraded one is not kept: the
+        next job tries its failed pages again, and reads the good ones from the store."""
         if not request.finished or report.metadata.pages_failed:
             return
         await self._store.put_file(text_key(sha256), text)
-        # Where this job's files went is no business of the next one's.
+        # Warnings about where this job's files went do not concern the next job.
         meta = report.metadata.model_copy(update={"warnings": request.warnings})
         kept = report.model_copy(update={"metadata": meta})
         stored = StoredResult(report=kept, text_sha256=sha256)

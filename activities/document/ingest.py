@@ -17,12 +17,12 @@ from quire.domain.errors import DocumentRefused
 from quire.ports import DocumentReader, SourceFetcher, Store, Unsealer
 from quire.store.documents import Originals
 
-# A server that fails may be well a moment later; a person should not wait minutes to hear of it.
+# A server that fails may be well a moment later; a person should not wait minutes for the news.
 FETCH_ATTEMPTS = 3
 
 
 class IngestSource:
-    """Same bytes are stored once, whoever brings them."""
+    """Stores the same bytes once, however many jobs bring them."""
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class IngestSource:
 
     @activity.defn
     async def ingest_source(self, request: DocumentRequest) -> DocumentReceipt:
+        """Bring the document into the store; refuse what cannot be one."""
         with failures_for_temporal():
             password = None
             if request.sealed_password is not None:
@@ -50,7 +51,7 @@ class IngestSource:
                 return await self.ingest(request, password)
 
     async def ingest(self, request: DocumentRequest, password: str | None) -> DocumentReceipt:
-        """The same without Temporal; whoever has no document hears `DocumentRefused`."""
+        """The same without Temporal; raises `DocumentRefused` where there is no document."""
         receipt = await self._ingest(request, password)
         self._refuse_too_many(receipt.page_count)
         return receipt
@@ -90,6 +91,6 @@ class IngestSource:
 
 
 def is_list(path: Path) -> bool:
-    """A list of page images, rather than a PDF."""
+    """Whether the file is a list of page images and not a PDF."""
     with path.open("rb") as file:
         return file.read(len(LIST_BEGINS)) == LIST_BEGINS

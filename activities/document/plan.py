@@ -12,7 +12,7 @@ from quire.ports import Store
 
 
 class PlanDocument:
-    """Settings are the worker's, and a workflow may not read them: the plan carries them in."""
+    """Carries the worker's settings into the workflow, which may not read them itself."""
 
     def __init__(self, store: Store, defaults: PlanDefaults) -> None:
         self._store = store
@@ -20,12 +20,14 @@ class PlanDocument:
 
     @activity.defn
     async def plan_document(self, request: DocumentRequest) -> DocumentPlan:
+        """Decide the routes, limits and prompts of one document."""
         with failures_for_temporal():
             run_id = activity.info().workflow_run_id or ""
             return make_plan(request, self._defaults, run_id=run_id)
 
     @activity.defn
     async def write_brief(self, brief: Brief) -> str:
+        """Store what every attempt of the document needs; return its id."""
         with failures_for_temporal():
             name = brief_id(brief)
             await self._store.put(brief_key(name), brief.model_dump_json().encode())

@@ -13,7 +13,7 @@ from quire.ports import ResultPlaces, Store
 
 
 class LoadPrevious:
-    """The result itself is the record: a retry needs nothing but it and the store."""
+    """Reads the earlier result, which with the store is all that a retry needs."""
 
     def __init__(self, store: Store, results: ResultPlaces) -> None:
         self._store = store
@@ -21,6 +21,7 @@ class LoadPrevious:
 
     @activity.defn
     async def load_previous(self, request: PreviousRequest) -> PreviousReceipt:
+        """The earlier run's pages, for the owner of the job."""
         with failures_for_temporal():
             async with heartbeats():
                 data = await self._result(request)
@@ -41,7 +42,7 @@ class LoadPrevious:
                 return take_over(report, request.pages, source)
 
     async def _result(self, request: PreviousRequest) -> bytes | None:
-        """Beside its source, or where others go when that bucket could not be written to."""
+        """From beside its source, or from the common place if that bucket refused the write."""
         key = result_key(request.job_id, "result.json")
         beside = await self._results.place(request.origin).get(key)
         return beside if beside is not None else await self._results.place("").get(key)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.support.attempt import Attempting, RouteGate
+from activities.support.attempt import RouteAttempt, RouteGate
 from activities.support.failures import attempt_failed, failures_for_temporal, stood_down
 from activities.support.heartbeats import heartbeats
 from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
@@ -32,7 +32,7 @@ UNSAVED_KEPT = 1000
 
 
 class RecognizePage:
-    """Draw, ask, judge, store, and return a small receipt."""
+    """Draws the page, calls the model, stores the answer and returns a small receipt."""
 
     def __init__(
         self,
@@ -58,10 +58,11 @@ class RecognizePage:
 
     @activity.defn
     async def recognize_page(self, request: AttemptRequest) -> AttemptReceipt:
+        """The page from the store if it is there, else from one call to the model."""
         waiting = QueueWait()
         with failures_for_temporal():
             async with heartbeats():
-                attempt = Attempting(
+                attempt = RouteAttempt(
                     run_id=activity.info().workflow_run_id or "",
                     brief=await self._brief(request.brief),
                     request=request,
@@ -74,12 +75,12 @@ class RecognizePage:
                 unsaved = self._unsaved.get(attempt.key)
                 return await self._save(attempt, unsaved or await self._read(attempt, waiting))
 
-    async def _stored(self, attempt: Attempting) -> StoredAnswer | None:
+    async def _stored(self, attempt: RouteAttempt) -> StoredAnswer | None:
         data = await self._store.get(attempt.key)
         return None if data is None else StoredAnswer.model_validate_json(data)
 
-    async def _read(self, attempt: Attempting, waiting: QueueWait) -> StoredAnswer:
-        """Ask for the page, and tell the gate, the log and the scheduler when that fails."""
+    async def _read(self, attempt: RouteAttempt, waiting: QueueWait) -> StoredAnswer:
+        """Ask for the page; report a failure to the gate, the log and the scheduler."""
         started = time.monotonic()
         try:
             self._stand_down_if_closed(attempt)
@@ -118,13 +119,13 @@ class RecognizePage:
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
         return record
 
-    def _stand_down_if_closed(self, attempt: Attempting) -> None:
+    def _stand_down_if_closed(self, attempt: RouteAttempt) -> None:
         if self._gate.closed_for(attempt):
             _log(attempt, "attempt_stood_down")
             raise stood_down(attempt.route)
 
-    async def _save(self, attempt: Attempting, record: StoredAnswer) -> AttemptReceipt:
-        """The first answer stays: another job on the same bytes may have read the page too."""
+    async def _save(self, attempt: RouteAttempt, record: StoredAnswer) -> AttemptReceipt:
+        """Store the answer. The first one stays: another job may have read the same page too."""
         key = attempt.key
         self._unsaved[key] = record
         while len(self._unsaved) > UNSAVED_KEPT:
@@ -135,10 +136,12 @@ class RecognizePage:
         self._unsaved.pop(key, None)
         if kept is None or kept == record:
             return _receipt(attempt, record)
-        # Beaten to it, by another job or by another try of this attempt: paid for all the same.
+        # Another job, or another try of this attempt, was first: this answer is paid for too.
         return _receipt(attempt, kept, wasted=_paid(attempt, record))
 
-    async def _ask(self, attempt: Attempting, question: PageQuestion, seconds: float) -> PageAnswer:
+    async def _ask(
+        self, attempt: RouteAttempt, question: PageQuestion, seconds: float
+    ) -> PageAnswer:
         try:
             return await self._call(attempt, question, seconds)
         except AttemptFailed as error:
@@ -147,7 +150,7 @@ class RecognizePage:
             smaller = await self._question(attempt, scale=SMALLER)
             return await self._call(attempt, smaller, seconds)
 
-    async def _question(self, attempt: Attempting, *, scale: float) -> PageQuestion:
+    async def _question(self, attempt: RouteAttempt, *, scale: float) -> PageQuestion:
         brief, page = attempt.brief, attempt.request.page
         password = None
         if brief.sealed_password is not None:
@@ -170,7 +173,7 @@ class RecognizePage:
         )
 
     async def _call(
-        self, attempt: Attempting, question: PageQuestion, seconds: float
+        self, attempt: RouteAttempt, question: PageQuestion, seconds: float
     ) -> PageAnswer:
         provider, route = self._providers[attempt.provider], attempt.route
         page = attempt.request.page
@@ -196,7 +199,7 @@ def _patience_s(request: AttemptRequest, waiting: QueueWait) -> float | None:
 
 
 def _receipt(
-    attempt: Attempting,
+    attempt: RouteAttempt,
     answer: StoredAnswer,
     *,
     found: bool = False,
@@ -212,20 +215,20 @@ def _receipt(
     )
 
 
-def _paid(attempt: Attempting, answer: StoredAnswer) -> Paid:
-    """What the attempt's run paid: after a crash it finds in the store what it has bought itself,
-    and the receipt of that was lost."""
+def _paid(attempt: RouteAttempt, answer: StoredAnswer) -> Paid:
+    """What the attempt's run paid. After a crash a run finds its own purchase in the store, whose
+    receipt was lost."""
     if answer.bought_by != attempt.run_id:
         return NOTHING
     return Paid.of(answer.usage.input_tokens, answer.usage.output_tokens, answer.cost_usd)
 
 
-def _log(attempt: Attempting, event: str, **facts: object) -> None:
+def _log(attempt: RouteAttempt, event: str, **facts: object) -> None:
     activity.logger.info(event, extra={**_facts(attempt), **facts})
 
 
-def _log_failure(attempt: Attempting, error: AttemptFailed, milliseconds: int) -> None:
-    """Without its message: that may hold a vendor's words."""
+def _log_failure(attempt: RouteAttempt, error: AttemptFailed, milliseconds: int) -> None:
+    """Log a failure without its message, which may hold a vendor's words."""
     facts = {
         **_facts(attempt),
         "duration_ms": milliseconds,
@@ -237,7 +240,7 @@ def _log_failure(attempt: Attempting, error: AttemptFailed, milliseconds: int) -
     activity.logger.warning("attempt_failed", extra=facts)
 
 
-def _facts(attempt: Attempting) -> dict[str, object]:
+def _facts(attempt: RouteAttempt) -> dict[str, object]:
     request = attempt.request
     return {"page": request.page, "route": attempt.route, "attempt": request.attempt}
 

@@ -18,7 +18,7 @@ from quire.store.results import write_result
 
 
 class ReuseResult:
-    """Nothing is read or bought again; the files are written anew under the new job's id."""
+    """Writes a stored result again under a new job's id; no page is read or bought."""
 
     def __init__(self, store: Store, results: ResultPlaces) -> None:
         self._store = store
@@ -26,6 +26,7 @@ class ReuseResult:
 
     @activity.defn
     async def reuse_result(self, request: ReuseRequest) -> ReuseReceipt | None:
+        """Write the stored result under this job's id; None when there is none."""
         with failures_for_temporal():
             async with heartbeats():
                 found = await self._store.get(finished_key(request.sha256, request.finished))

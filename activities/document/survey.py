@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class SurveyDocument:
-    """Chunks that are already stored are not surveyed again: after a crash it goes on there."""
+    """Surveys the chunks that are not stored yet; after a crash it continues with the next one."""
 
     def __init__(
         self,
@@ -40,6 +40,7 @@ class SurveyDocument:
 
     @activity.defn
     async def survey_document(self, request: SurveyRequest) -> SurveyReceipt:
+        """Survey the pages from `first` to `last`; return their classes."""
         with failures_for_temporal():
             password = None
             if request.sealed_password is not None:
@@ -50,7 +51,7 @@ class SurveyDocument:
                 request=request,
                 password=password,
                 free=asyncio.Semaphore(self._parallel),
-                # A lone chunk is a person's first pages: every core helps with it.
+                # A single chunk is a document's first pages: every core works on it.
                 parts=max(1, self._parallel // len(chunks)),
             )
             async with heartbeats():
@@ -80,8 +81,8 @@ class SurveyDocument:
     async def _pages(
         self, surveying: "_Surveying", first: int, last: int, *, patient: bool
     ) -> list[PageSurvey]:
-        """A document's first pages are surveyed as if they were to be drawn: until they are,
-        none of its slots has anything to do. All others make way for what models wait for."""
+        """A document's first pages are surveyed with the priority of drawing, because its slots
+        are idle until then. All other surveys yield to pages that are being drawn."""
         async with surveying.free:
             with self._tracing.step("survey", first):
                 return await self._originals.survey(
@@ -90,8 +91,8 @@ class SurveyDocument:
 
 
 async def _together(steps: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """All of them beside each other. When one fails the others end too: nobody waits for them,
-    and they would keep child processes busy. What failed is raised as itself."""
+    """Run all steps at once. When one fails, the others are cancelled, because they would keep
+    child processes busy for nothing. The first failure is raised as itself."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(step) for step in steps]

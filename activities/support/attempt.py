@@ -1,4 +1,4 @@
-"""One attempt as the worker that makes it sees it, and what it remembers of failed ones."""
+"""One attempt with its route, and the gate that remembers failed ones."""
 
 import time
 from collections import OrderedDict
@@ -16,8 +16,8 @@ GATE_CLOSED_FOR_S = 10.0
 
 
 @dataclass(frozen=True)
-class Attempting:
-    """An attempt with what its brief says of it."""
+class RouteAttempt:
+    """An attempt with what the document's brief says of its route."""
 
     run_id: str
     brief: Brief
@@ -25,19 +25,22 @@ class Attempting:
 
     @property
     def provider(self) -> str:
+        """The route's provider."""
         return self.brief.routes[self.request.route][0]
 
     @property
     def model(self) -> str:
+        """The route's model."""
         return self.brief.routes[self.request.route][1]
 
     @property
     def timeout_s(self) -> float:
+        """The provider's timeout."""
         return self.brief.routes[self.request.route][2]
 
     @property
     def had_time(self) -> bool:
-        """Was it given enough time for a timeout to mean anything?"""
+        """Whether it had enough time for a timeout to say anything about the vendor."""
         return timeout_counts(self.request.seconds, self.timeout_s)
 
     def seconds(self, waited_s: float) -> float:
@@ -46,14 +49,17 @@ class Attempting:
 
     @property
     def route(self) -> str:
+        """`provider:model`."""
         return f"{self.provider}:{self.model}"
 
     @property
     def scopes(self) -> dict[str, int]:
+        """The breakers over this attempt, each with its state number when the attempt began."""
         return dict(zip((self.route, self.provider), self.request.begun_at, strict=True))
 
     @property
     def key(self) -> str:
+        """Where the answer is stored."""
         return answer_key(
             self.brief.sha256,
             self.request.page,
@@ -69,22 +75,24 @@ class RouteGate:
 
     Attempts wait behind a route's slots. When one fails, the next would start before the
     workflow can say stop; the gate lets it stand down instead of calling a vendor that has just
-    failed. It is a courtesy of this worker: the breaker stays the workflow's, and the gate
-    opens by itself in case the news of the failure never reached it.
+    failed. The gate is this worker's own shortcut: the breaker belongs to the workflow, and the
+    gate opens by itself in case the failure was never reported there.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failed_at: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
 
-    def closed_for(self, attempt: Attempting) -> bool:
+    def closed_for(self, attempt: RouteAttempt) -> bool:
+        """Whether a breaker of the attempt has failed here since the attempt began."""
         self._forget()
         return any(
             self._failed_at.get((attempt.run_id, scope), (-1, 0.0))[0] >= begun_at
             for scope, begun_at in attempt.scopes.items()
         )
 
-    def failed(self, attempt: Attempting, kind: FailureKind) -> None:
+    def failed(self, attempt: RouteAttempt, kind: FailureKind) -> None:
+        """Remember a failure that will open a breaker."""
         meaning = MEANING[kind]
         if meaning.trips is None or not (attempt.brief.stand_down or meaning.rests == "long"):
             return

@@ -27,37 +27,31 @@ def attempt_failed(error: AttemptFailed, milliseconds: int) -> ApplicationError:
         retry_after_s=error.retry_after_s,
         wasted=error.wasted,
     )
-    return ApplicationError(
-        error.info.message,
-        failure,
-        type=ATTEMPT_FAILED,
-        non_retryable=True,
-        category=ApplicationErrorCategory.BENIGN,
-    )
+    return _never_retried(ATTEMPT_FAILED, error.info.message, failure)
 
 
 def stood_down(route: str) -> ApplicationError:
     """The route failed while this attempt was queued for it: the vendor was not called."""
-    return ApplicationError(
-        f"{route} has just failed: not called.",
-        type=STOOD_DOWN,
-        non_retryable=True,
-        category=ApplicationErrorCategory.BENIGN,
-    )
+    return _never_retried(STOOD_DOWN, f"{route} has just failed: not called.")
 
 
 def crowded_out(route: str) -> ApplicationError:
     """Other documents hold every slot of the route: the page may go to its next one."""
+    return _never_retried(CROWDED_OUT, f"{route} has no free slot: not called.")
+
+
+def _never_retried(kind: str, message: str, *details: object) -> ApplicationError:
     return ApplicationError(
-        f"{route} has no free slot: not called.",
-        type=CROWDED_OUT,
+        message,
+        *details,
+        type=kind,
         non_retryable=True,
         category=ApplicationErrorCategory.BENIGN,
     )
 
 
 def handed_back() -> ApplicationError:
-    """The worker is leaving before the attempt's turn came: another one takes it up at once."""
+    """The worker stops before the attempt had a slot: another worker takes it at once."""
     return ApplicationError(
         "The worker is stopping: not called.",
         type=HANDED_BACK,
@@ -67,7 +61,7 @@ def handed_back() -> ApplicationError:
 
 
 def refused(info: ErrorInfo) -> ApplicationError:
-    """A failure of the document as a whole, with its public face as the detail."""
+    """A failure of the document as a whole, with its public error as the detail."""
     return ApplicationError(
         info.message,
         info,
@@ -83,17 +77,17 @@ def failures_for_temporal() -> Iterator[None]:
     try:
         yield
     except QuireError as error:
-        _tell(error.info, str(error))
+        _log_retry(error.info, str(error))
         raise refused(error.info) from None
     except OSError as error:
         info = errors.storage_failed(error).info
-        _tell(info, str(error))
+        _log_retry(info, str(error))
         raise refused(info) from None
 
 
-def _tell(info: ErrorInfo, error: str) -> None:
-    """Temporal tries again, in silence: without this line a worker whose disk is full would look
-    idle. What is final is told by the workflow, with the document's end."""
+def _log_retry(info: ErrorInfo, error: str) -> None:
+    """Temporal retries silently: without this line a worker whose disk is full would look idle.
+    A final failure is logged by the workflow, with the end of the document."""
     if info.error_type == "retryable":
         facts = {"error_code": info.code.value, "reason": info.reason, "error": error}
         activity.logger.warning("step_failed", extra=facts)

@@ -9,15 +9,15 @@ from activities.support.failures import crowded_out, handed_back
 
 
 class Slots:
-    """A worker takes up more attempts than a route has slots, so that their pages are drawn
-    when a slot falls free. The vendor never sees more than the route's limit."""
+    """Limits the calls under way on each route. A worker accepts more attempts than a route has
+    slots, so that their pages are already drawn when a slot becomes free."""
 
     def __init__(self, limits: Mapping[str, int]) -> None:
         self._free = {route: asyncio.Semaphore(limit) for route, limit in limits.items()}
 
     async def take(self, route: str, patience_s: float | None) -> None:
-        """Take a slot; first come, first served. An impatient attempt makes way for its next
-        route, and one that still waits when the worker is told to stop is handed back."""
+        """Take a slot; first come, first served. Without one after `patience_s` the attempt goes
+        to its next route; when the worker stops, a waiting attempt is handed back."""
         free = self._free[route]
         if free.locked():
             await _wait(free, route, patience_s)
@@ -25,6 +25,7 @@ class Slots:
             await free.acquire()
 
     def give_back(self, route: str) -> None:
+        """Free the slot for the next attempt."""
         self._free[route].release()
 
 
@@ -36,7 +37,7 @@ async def _wait(free: asyncio.Semaphore, route: str, patience_s: float | None) -
         if not turn.done():
             raise handed_back() if leaving.done() else crowded_out(route)
     except BaseException:
-        if turn.done() and not turn.cancelled():  # lent and cancelled in the same moment
+        if turn.done() and not turn.cancelled():  # taken and cancelled at the same moment
             free.release()
         turn.cancel()
         raise

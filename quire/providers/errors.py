@@ -18,7 +18,7 @@ from quire.providers.registry import PROVIDERS
 
 LONGEST_RETRY_AFTER_S = 3600.0
 _LONGEST_MESSAGE = 200
-# So many letters in a row stand in two texts because one quotes the other.
+# Two texts share so many letters in a row only if one quotes the other.
 _QUOTED_LETTERS = 12
 
 _SECRETS = re.compile(
@@ -37,7 +37,7 @@ def attempt_failed(
 ) -> AttemptFailed:
     """Turn whatever a call raised into the one error the rest of Quire knows.
 
-    Its message ends in histories and results: neither `secrets` nor what was `asked` may.
+    Its message goes into histories and results, which `secrets` and what was `asked` must not.
     """
     if isinstance(error, AttemptFailed):
         return AttemptFailed(error.kind, f"{who}: {error.info.message}", wasted=wasted)
@@ -54,7 +54,7 @@ def attempt_failed(
 
 
 def classify(error: Exception) -> FailureKind:
-    """What an error means; one that nobody foresaw is our own bug.
+    """What an error means; an unforeseen one is our own bug.
 
     Its most specific class decides: a timeout is never taken for the connection error it
     derives from.
@@ -89,7 +89,7 @@ def _by_code_or_status(error: Any) -> FailureKind:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds the vendor asks us to wait, in any of its spellings; capped, for some say days."""
+    """Seconds the vendor asks us to wait, in any of its spellings; capped, since some say days."""
     seconds = _number(headers.get("retry-after-ms"), 0.001)
     if seconds is None:
         seconds = _number(headers.get("retry-after"), 1.0)
@@ -120,14 +120,14 @@ def scrub(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def quotes(said: str, asked: str) -> bool:
-    """Whether the words repeat what was asked: a page's context, a reader's wishes."""
+    """Whether the words repeat the prompt: a page's context, or a person's instructions."""
     said, asked = _letters(said), _letters(asked)
     places = range(len(said) - _QUOTED_LETTERS + 1)
     return any(said[place : place + _QUOTED_LETTERS] in asked for place in places)
 
 
 def _letters(text: str) -> str:
-    """As two spellings of one text have it in common, escaped or not."""
+    """What two spellings of one text have in common, escaped or not."""
     return re.sub(r"\\[nrt]|\W+", " ", text).casefold()
 
 
@@ -142,7 +142,7 @@ def _line(error: Any, kind: FailureKind, who: str, secrets: Iterable[str], asked
     else:
         what, words = _beneath(error)
     if kind is FailureKind.BUG:
-        words = ""  # Nobody foresaw it, so nobody knows what its words hold.
+        words = ""  # An unforeseen error: its words may hold anything.
     words = scrub(words, secrets)
     if quotes(words, asked):
         words = "words that repeat the question"
@@ -151,11 +151,11 @@ def _line(error: Any, kind: FailureKind, who: str, secrets: Iterable[str], asked
 
 
 def _beneath(error: BaseException) -> tuple[str, str]:
-    """What happened, where the SDK only says "Connection error.": the nearest words below."""
+    """The nearest words below an error of which the SDK only says "Connection error."."""
     cause: BaseException | None = error.__cause__ or error
     name = type(cause).__name__
     while cause is not None:
-        # The system's own words for it; the whole text would name a file.
+        # The system's own words: the whole text would name a file.
         words = cause.strerror if isinstance(cause, OSError) else str(cause)
         if words:
             return name, words

@@ -1,7 +1,7 @@
 """The OCR engine on this machine: free, offline, and in a process that may die.
 
-A process pool was rejected: pebble's takes an idle worker's death for the
-end of the pool, may wait three seconds before it kills, and spawning re-imports the program.
+A process pool was rejected: pebble's treats an idle worker's death as the end of the pool, may
+wait three seconds before it kills, and spawning re-imports the program.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class EngineDied(Exception):
 
 
 class _Engine:
-    """The child process, and how to speak to it."""
+    """The child process, and its protocol of frames."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -62,7 +62,7 @@ class _Engine:
 
     async def loaded(self) -> None:
         async with asyncio.timeout(LOAD_TIMEOUT_S):
-            await self._hear()
+            await self._receive()
 
     async def read(self, picture: bytes) -> str:
         stdin = self._process.stdin
@@ -72,19 +72,19 @@ class _Engine:
             await stdin.drain()
         except ConnectionError as error:
             raise EngineDied from error
-        return str((await self._hear())["text"])
+        return str((await self._receive())["text"])
 
-    async def _hear(self) -> dict[str, Any]:
+    async def _receive(self) -> dict[str, Any]:
         stdout = self._process.stdout
         assert stdout is not None
         try:
             (size,) = LENGTH.unpack(await stdout.readexactly(LENGTH.size))
-            said: dict[str, Any] = json.loads(await stdout.readexactly(size))
+            frame: dict[str, Any] = json.loads(await stdout.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise EngineDied from error
-        if "failed" in said:
-            raise AttemptFailed(FailureKind(said["kind"]), f"{said['failed']}.")
-        return said
+        if "failed" in frame:
+            raise AttemptFailed(FailureKind(frame["kind"]), f"{frame['failed']}.")
+        return frame
 
     def kill(self) -> None:
         if self.alive:
@@ -100,8 +100,8 @@ class _Engine:
 class LocalOcrProvider:
     """Reads one page at a time in a child process, which is started at the first page.
 
-    A page on which nothing is found gives an empty text: unlike a model, which always has
-    something to say, the engine rightly says nothing of a blank scan or a photograph.
+    A page on which nothing is found gives an empty text. A model always answers something; the
+    engine rightly finds no text on a blank scan or a photograph.
     """
 
     def __init__(self, threads: int | None = None) -> None:
@@ -133,7 +133,7 @@ class LocalOcrProvider:
         await self._loaded()
 
     async def read_page(self, model: str, question: PageQuestion, timeout_s: float) -> PageAnswer:
-        """See `Provider.read_page`; waiting for another page counts, loading the models not."""
+        """See `Provider.read_page`; its time includes waiting for another page, not loading."""
         who = f"local:{model}"
         try:
             await self._loaded()
@@ -148,15 +148,15 @@ class LocalOcrProvider:
         return PageAnswer(text=text, usage=Usage(), cost_usd=0.0)
 
     async def _read(self, picture: bytes, clock: asyncio.Timeout) -> str:
-        engine = await self._loaded_off_the(clock)
+        engine = await self._loaded_outside_clock(clock)
         asked = asyncio.get_running_loop().time()
         try:
             return await self._read_or_kill(engine, picture)
         except EngineDied:
             if asyncio.get_running_loop().time() - asked > _DEAD_ALREADY_S:
                 raise
-        # It was dead before it was asked, and not by this page's doing.
-        return await self._read_or_kill(await self._loaded_off_the(clock), picture)
+        # It had died before it got this page, which is not to blame.
+        return await self._read_or_kill(await self._loaded_outside_clock(clock), picture)
 
     async def _loaded(self) -> _Engine:
         async with self._loading:
@@ -170,8 +170,8 @@ class LocalOcrProvider:
                 self._engine = engine
             return self._engine
 
-    async def _loaded_off_the(self, clock: asyncio.Timeout) -> _Engine:
-        """The engine again: the page before may have cost it its life while this one waited."""
+    async def _loaded_outside_clock(self, clock: asyncio.Timeout) -> _Engine:
+        """The engine, started again if the page before ended it; the clock stands meanwhile."""
         deadline, now = clock.when(), asyncio.get_running_loop().time
         began = now()
         clock.reschedule(None)
@@ -185,7 +185,7 @@ class LocalOcrProvider:
         except AttemptFailed:
             raise
         except BaseException:
-            # Out of time, cancelled or broken: it would go on with a page nobody wants,
+            # Out of time, cancelled or broken: it would continue with a page that no one needs,
             # and its late answer would be taken for the next page's.
             self._let_go(engine)
             raise

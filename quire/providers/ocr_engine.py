@@ -1,6 +1,6 @@
 """The OCR engine, as a process of its own: `python -m quire.providers.ocr_engine PARENT THREADS`.
 
-It says one frame when its models are loaded, then answers every picture on standard input
+It writes one frame when its models are loaded, then answers every picture on standard input
 with a frame of JSON on standard output: `{"text": ...}` or `{"failed": ..., "kind": ...}`.
 """
 
@@ -29,17 +29,17 @@ def main(parent: int, threads: int) -> None:
     try:
         engine = _load(threads)
     except ImportError as error:
-        _say(out, {"failed": f"not installed: {error.name}", "kind": "MODEL"})
+        _write(out, {"failed": f"not installed: {error.name}", "kind": "MODEL"})
         return
-    _say(out, {"ready": os.getpid()})
+    _write(out, {"ready": os.getpid()})
     pictures: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, pictures), daemon=True).start()
     while True:
-        _say(out, _read(engine, pictures.get()))
+        _write(out, _read(engine, pictures.get()))
 
 
 def _die_with(parent: int) -> None:
-    """Neither outlive the parent, even one killed by SIGKILL, nor hear its Ctrl-C."""
+    """End with the parent, even one killed by SIGKILL, but ignore its Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -61,7 +61,7 @@ def _listen(stdin: BinaryIO, pictures: "queue.SimpleQueue[bytes]") -> None:
     os._exit(0)
 
 
-def _say(out: BinaryIO, what: dict[str, Any]) -> None:
+def _write(out: BinaryIO, what: dict[str, Any]) -> None:
     body = json.dumps(what).encode()
     out.write(LENGTH.pack(len(body)) + body)
     out.flush()

@@ -16,14 +16,16 @@ class Box:
 
     @property
     def height(self) -> float:
+        """From top to bottom."""
         return self.bottom - self.top
 
     @property
     def width(self) -> float:
+        """From left to right."""
         return self.right - self.left
 
 
-# What tells two columns of prose from a table: enough lines, most of them wide and wordy.
+# What separates two columns of prose from a table: enough lines, most of them wide and wordy.
 _COLUMN_LINES = 4
 _COLUMN_FILL = 0.6
 _COLUMN_CHARS = 15

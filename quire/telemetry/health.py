@@ -1,4 +1,4 @@
-"""Health and readiness of a worker, for whoever restarts it and whoever counts on it."""
+"""Health and readiness of a worker, over HTTP, for orchestrators and load balancers."""
 
 import asyncio
 import json
@@ -19,9 +19,11 @@ class HealthServer:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
+        """Listen; raises `OSError` when the address is taken."""
         self._server = await asyncio.start_server(self._serve, self._host.strip("[]"), self._port)
 
     async def close(self) -> None:
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
 

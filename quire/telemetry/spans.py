@@ -1,22 +1,22 @@
-"""Which spans leave this process, and what they may say. Imported only when tracing is on."""
+"""Which spans leave this process, and what they may hold. Imported only when tracing is on."""
 
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status
 
 # Of an exception, its class; never its message or its stack trace. There are no other events.
-_TOLD = ("exception.type",)
+_KEPT = ("exception.type",)
 
 
 class DiscreetProcessor(BatchSpanProcessor):
-    """Sends spans without the texts of exceptions, whoever opened them: Temporal's own spans
-    record every exception, and its words may be a vendor's, a page's or a server's path.
+    """Sends every span without the texts of exceptions. Temporal's own spans record them, and
+    they may hold a vendor's words, a page's text or a server's path.
 
-    Queries are left out: a person who watches asks several times a second, and that is no part
-    of the story.
+    Queries are left out: `watch` sends several a second, and they say nothing of the document.
     """
 
     def on_end(self, span: ReadableSpan) -> None:
+        """Queue the span for sending, unless it is a query."""
         if "Query" not in span.name.partition(":")[0]:
             super().on_end(discreet(span))
 
@@ -40,5 +40,6 @@ def discreet(span: ReadableSpan) -> ReadableSpan:
 
 
 def _by_class(event: Event) -> Event:
-    told = event.attributes or {}
-    return Event(event.name, {name: told[name] for name in _TOLD if name in told}, event.timestamp)
+    recorded = event.attributes or {}
+    kept = {name: recorded[name] for name in _KEPT if name in recorded}
+    return Event(event.name, kept, event.timestamp)

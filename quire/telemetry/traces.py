@@ -1,7 +1,7 @@
 """Traces: one for each document, from the command over the workflow to each call of a vendor.
 
-Off unless an OTLP endpoint is named; then, and only then, OpenTelemetry is imported. Spans say
-what happened, when and how it ended, by kind; never in the words of an exception.
+Off unless an OTLP endpoint is named; only then is OpenTelemetry imported. Spans hold what
+happened, when, and the kind of its end; never the text of an exception.
 """
 
 import asyncio
@@ -23,19 +23,22 @@ class NoTraces:
     plugins: tuple[Any, ...] = ()
 
     def command(self, name: str, job_id: str) -> AbstractContextManager[object]:
+        """Around a person's command."""
         return nullcontext()
 
     def step(self, name: str, page: int) -> AbstractContextManager[object]:
+        """Around a part of an activity."""
         return nullcontext()
 
     def just_took(self, name: str, page: int, seconds: float) -> None:
-        pass
+        """Note a part that has just ended."""
 
     def vendor_call(self, route: str, page: int) -> AbstractContextManager[object]:
+        """Around one call to a model."""
         return nullcontext()
 
     async def close(self) -> None:
-        pass
+        """Nothing is left to send."""
 
 
 class Traces(NoTraces):
@@ -55,7 +58,7 @@ class Traces(NoTraces):
             "service.instance.id": f"{os.getpid()}@{socket.gethostname()}",
             "quire.role": role,
         }
-        # What an operator wrote into OTEL_RESOURCE_ATTRIBUTES goes before.
+        # What an operator wrote into OTEL_RESOURCE_ATTRIBUTES takes precedence.
         resource = Resource.create(own).merge(OTELResourceDetector().detect())
         self._provider = create_tracer_provider(resource=resource)
         self._provider.add_span_processor(DiscreetProcessor(OTLPSpanExporter()))
@@ -79,7 +82,7 @@ class Traces(NoTraces):
         self._tracer.start_span(name, start_time=began, attributes={"quire.page": page}).end()
 
     def vendor_call(self, route: str, page: int) -> AbstractContextManager[None]:
-        """One call to a model. The page's number is told, never its text or the answer."""
+        """One call to a model. The span has the page's number, never its text or the answer."""
         provider, _, model = route.partition(":")
         attributes: dict[str, str | int] = {
             "gen_ai.provider.name": provider,
@@ -110,7 +113,7 @@ class Traces(NoTraces):
 
 
 def kind_of(error: Exception) -> str:
-    """What went wrong, in a word: an exception's text may be a vendor's, or name a file."""
+    """The kind of an error. Its text is left out: it may be a vendor's, or name a file."""
     if isinstance(error, AttemptFailed):
         return error.kind.value
     if isinstance(error, QuireError):

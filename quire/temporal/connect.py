@@ -10,17 +10,13 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
 from temporalio.client import Client, Plugin
 from temporalio.envconfig import ClientConfig
-from temporalio.runtime import (
-    Runtime,
-)
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.domain import errors
 from quire.domain.errors import QuireError, SettingsError
 from quire.settings import Settings
-from quire.temporal.converter import (
-    data_converter,
-)
+from quire.temporal.converter import data_converter
 from quire.temporal.runtime import quiet_runtime
 
 EMBEDDED_READY_WITHIN_S = 20.0
@@ -29,7 +25,7 @@ NO_ANSWER = {
     RPCStatusCode.DEADLINE_EXCEEDED,
     RPCStatusCode.UNAVAILABLE,
 }
-# A worker that waits for tasks asks anew every minute.
+# A worker that waits for tasks polls again every minute.
 ASKED_WITHIN = timedelta(seconds=70)
 
 
@@ -42,7 +38,8 @@ async def connect(
 ) -> Client:
     """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names.
 
-    Without a runtime of its own it is a quiet one."""
+    Without `runtime` the SDK's core logs nothing.
+    """
     options: Mapping[str, Any] = (
         {"target_host": address, "namespace": settings.temporal_namespace}
         if address is not None
@@ -69,15 +66,15 @@ async def connect(
 
 
 def refused_by_temporal(error: RPCError) -> QuireError:
-    """What the server itself said no to: a namespace that is not there, a key that may not; or
-    that it said nothing at all."""
+    """The server's own refusal (no such namespace, no permission), or its silence, as an error
+    for people."""
     if error.status in NO_ANSWER:
         return errors.temporal_silent(error.message)
     return errors.temporal_refused(error.message)
 
 
 async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -> bool:
-    """Whether a worker has lately asked this queue for tasks."""
+    """Whether a worker has polled this queue lately."""
     described = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind

@@ -13,19 +13,20 @@ from quire.temporal.encryption import SealingCodec, open_keys
 
 
 class PublicFailureConverter(DefaultFailureConverter):
-    """What history tells of a failure: its own message and details, and what the server said.
+    """What history keeps of a failure: its own message and details, and the server's words.
 
     Stack traces and the causes beneath hold server paths and the words of libraries, and weigh
     more than the rest of a page's history; the worker's log has them. A bug in workflow code, or
-    in taking up a task, keeps its trace: it fails the workflow task, whose place in history is
-    where an operator looks, and that code sees nothing which history does not hold already.
+    in starting a task, keeps its trace: it fails the workflow task, operators look for it in
+    history, and that code sees nothing which history does not hold already.
     """
 
     def to_failure(
         self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure
     ) -> None:
+        """Write the exception, without what is not for the public."""
         if activity.in_activity() and not isinstance(exception, FailureError):
-            # Nobody foresaw it, so nobody knows what its message holds.
+            # An unforeseen error: its message may hold anything.
             name = type(exception).__name__
             exception = ApplicationError(f"{name}: the worker's log says more.", type=name)
         super().to_failure(exception, payload_converter, failure)
@@ -49,9 +50,10 @@ class SealedFailureConverter(PublicFailureConverter):
     def to_failure(
         self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure
     ) -> None:
+        """Write it, then move its texts into an encrypted payload."""
         super().to_failure(exception, payload_converter, failure)
-        said = {"message": failure.message, "stack_trace": failure.stack_trace}
-        failure.encoded_attributes.CopyFrom(payload_converter.to_payloads([said])[0])
+        texts = {"message": failure.message, "stack_trace": failure.stack_trace}
+        failure.encoded_attributes.CopyFrom(payload_converter.to_payloads([texts])[0])
         failure.message, failure.stack_trace = "Encoded failure", ""
 
 
@@ -61,7 +63,7 @@ DATA_CONVERTER = dataclasses.replace(
 
 
 def data_converter(settings: Settings) -> DataConverter:
-    """How payloads are written: as JSON, and encrypted when that is wished."""
+    """How payloads are written: as JSON, and encrypted with `ENCRYPT_PAYLOADS`."""
     if not settings.encrypt_payloads:
         return DATA_CONVERTER
     return dataclasses.replace(

@@ -37,10 +37,12 @@ class ServerInfo:
 
     @property
     def address(self) -> str:
+        """Where clients and workers connect."""
         return f"127.0.0.1:{self.port}"
 
     @property
     def ui_url(self) -> str:
+        """Where its Web UI is."""
         return f"http://127.0.0.1:{self.ui_port}"
 
 

@@ -1,4 +1,4 @@
-"""The SDK's runtime: what its core logs and metrics."""
+"""The SDK's runtime: where its core's logs and metrics go."""
 
 import logging
 
@@ -19,7 +19,7 @@ CORE_LOGGER = "temporalio.core"
 
 
 def quiet_runtime() -> Runtime:
-    """For a person's terminal: what the SDK's core would say there is for operators."""
+    """For a person's terminal: the SDK's core, whose logs are for operators, stays silent."""
     return Runtime(
         telemetry=TelemetryConfig(
             logging=LoggingConfig(filter=TelemetryFilter(core_level="OFF", other_level="OFF"))
@@ -29,9 +29,9 @@ def quiet_runtime() -> Runtime:
 
 
 def worker_runtime(settings: Settings) -> Runtime:
-    """For a worker: what the SDK's core says goes into the worker's log, and its metrics, where
-    they are asked for, onto one endpoint with the worker's own."""
-    # Left to itself, the core writes coloured lines of its own past the log.
+    """For a worker: the core's logs go into the worker's log, and its metrics, if
+    `METRICS_ADDRESS` is set, to one endpoint with the worker's own."""
+    # By default the core would write coloured lines of its own past the log.
     logs = LoggingConfig(
         filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
         forwarding=LogForwardingConfig(

@@ -1,13 +1,13 @@
 """The runner that hands a workflow whole tasks only.
 
-A query that waited for a lost worker reaches the next one with whatever happened since. The SDK
-then activates the workflow with those events, though no workflow task has been started for them
-yet; the task that follows brings only the rest. Decisions made in between stand in no history:
-every later replay sees all the events at once, decides otherwise, and the document is stuck.
-So what comes without a task is held back until its task comes.
+A query that waited for a lost worker reaches the next one with everything that happened since. The
+SDK then activates the workflow with those events, though no workflow task has been started for them
+yet; the task that follows brings only the rest. Decisions made in between are in no history: every
+later replay sees all the events at once, decides otherwise, and the document is stuck. So events
+that come without a task are held back until their task comes.
 
-One case passes: a task that brought no event of its own, last before the query, is told together
-with what came after it. It takes two queries to get there, see `console/jobs.py`.
+One case passes: a task that brought no event of its own, last before the query, is activated
+together with what came after it. It takes two queries to get there, see `quire/jobs/status.py`.
 """
 
 from collections.abc import Callable
@@ -27,6 +27,7 @@ class WholeTaskRunner(UnsandboxedWorkflowRunner):
     """Runs workflows without a sandbox, a whole task at a time."""
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        """Make one run of a workflow, which sees whole tasks only."""
         instance = super().create_instance(det)
         whole: Activate = WholeTasks(instance.activate)
         # Assigned, not wrapped: the SDK asks instances for more than it promises of them.
@@ -63,8 +64,9 @@ class WholeTasks:
         return self._activate(activation)
 
     def _starts_a_task(self, activation: WorkflowActivation) -> bool:
-        """Each sign alone can fail: the end of a local activity moves the clock on within a task,
-        a server's clock may step back, and a refused update leaves the size as it was."""
+        """Whether a workflow task has started. Each sign alone can fail: the end of a local
+        activity moves the clock on within a task, a server's clock may step back, and a refused
+        update leaves the size as it was."""
         grown = activation.history_size_bytes != self._size
         later = activation.timestamp.ToNanoseconds() > self._time
         return grown or later or any(job.HasField("do_update") for job in activation.jobs)
