@@ -1,6 +1,7 @@
 """Anthropic's messages API."""
 
 import base64
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quire.contracts.codes import FailureKind
@@ -51,9 +52,9 @@ class AnthropicTransport(Transport):
             timeout=Timeout(call.timeout_s, connect=min(CONNECT_TIMEOUT_S, call.timeout_s)),
         )
         malformed = why_malformed(message, "content")
-        facts = {"text": "", "malformed": malformed} if malformed else _facts(message)
-        return ModelReply(
-            **facts,
+        reply = ModelReply("", malformed=malformed) if malformed else _reply(message)
+        return replace(
+            reply,
             tokens=_tokens(getattr(message, "usage", None)),
             request_id=getattr(message, "_request_id", None),
         )
@@ -79,17 +80,17 @@ def _source(image: "PageImage") -> dict[str, str]:
     }
 
 
-def _facts(message: Any) -> dict[str, Any]:
-    """The text and why it ends, as fields of `ModelReply`."""
+def _reply(message: Any) -> ModelReply:
+    """The text, and why it ends."""
     blocks, stop = message.content, message.stop_reason
     texts = (block.text for block in blocks if getattr(block, "type", None) == "text")
-    return {
-        "text": "".join(text for text in texts if isinstance(text, str)),
-        "refused": "it refuses this page" if stop == "refusal" else None,
-        "truncated": stop in ("max_tokens", "model_context_window_exceeded"),
+    return ModelReply(
+        text="".join(text for text in texts if isinstance(text, str)),
+        refused="it refuses this page" if stop == "refusal" else None,
+        truncated=stop in ("max_tokens", "model_context_window_exceeded"),
         # The model's own window cannot be widened by asking again.
-        "capped_by_us": stop == "max_tokens",
-    }
+        capped_by_us=stop == "max_tokens",
+    )
 
 
 def _tokens(usage: Any) -> Tokens:

@@ -4,6 +4,7 @@ Chat completions rather than the newer Responses API, because only they are spok
 """
 
 import base64
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -80,8 +81,9 @@ async def _create(client: Any, call: ModelCall, cap_name: str) -> ModelReply:
         options={"timeout": Timeout(call.timeout_s, connect=connect_s)},
     )
     malformed = why_malformed(completion, "choices")
-    return ModelReply(
-        **({"text": "", "malformed": malformed} if malformed else _facts(completion.choices)),
+    reply = ModelReply("", malformed=malformed) if malformed else _reply(completion.choices)
+    return replace(
+        reply,
         tokens=_tokens(getattr(completion, "usage", None)),
         request_id=getattr(completion, "_request_id", None),
     )
@@ -105,10 +107,10 @@ def _picture(image: "PageImage") -> dict[str, str]:
     return {"url": f"data:{image.media_type};base64,{data}", "detail": "high"}
 
 
-def _facts(choices: list[Any]) -> dict[str, Any]:
-    """The text and why it ends, as fields of `ModelReply`."""
+def _reply(choices: list[Any]) -> ModelReply:
+    """The text, and why it ends."""
     if not choices:
-        return {"text": ""}
+        return ModelReply("")
     choice = choices[0]
     message = choice.message
     finish = choice.finish_reason
@@ -116,12 +118,12 @@ def _facts(choices: list[Any]) -> dict[str, Any]:
     if finish == "content_filter":
         refused = "its content filter stopped the answer"
     truncated = finish == "length"
-    return {
-        "text": _text(getattr(message, "content", None)),
-        "refused": refused,
-        "truncated": truncated,
-        "capped_by_us": truncated,
-    }
+    return ModelReply(
+        text=_text(getattr(message, "content", None)),
+        refused=refused,
+        truncated=truncated,
+        capped_by_us=truncated,
+    )
 
 
 def _text(content: Any) -> str:
