@@ -20,11 +20,11 @@ from quire.domain import errors
 from quire.domain.document.attempts import OK, tell_attempts
 from quire.domain.document.retry import (
     pages_to_retry,
-    renumbered,
     take_over,
 )
 from quire.domain.errors import JobError
 from tests.domain.strategies import quick
+from workflows.document.previous import renumbered
 
 ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
 RECEIPT = DocumentReceipt(sha256="0" * 64, bytes=9, page_count=5)
