@@ -16,7 +16,8 @@ class ChosenPages:
     dispatch.
 
     Written by `Preparation`, which chooses the pages; by `Dispatcher`, which brings the rest of
-    the survey; and by `DocumentWorkflow`, at the begin, at a retry and at the end.
+    the survey; by `DocumentWorkflow`, for a stored result and for a retry; and by
+    `DocumentState`, where a run takes up its pages and where it stops them.
     """
 
     def __init__(self) -> None:

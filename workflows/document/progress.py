@@ -25,8 +25,9 @@ class Phase(StrEnum):
 
 @dataclass
 class Progress:
-    """Written by each step about itself: `DocumentWorkflow` and `Preparation` set the phase,
-    `Dispatcher` all the rest. Read by the queries, the details and the reporter."""
+    """Read by the queries, the details and the reporter. Written by each step about itself:
+    `DocumentWorkflow` and `Preparation` set the phase, `Dispatcher` the page that it began and
+    what was spent, `DocumentState` what follows from an attempt's or the document's end."""
 
     heartbeat: float
     phase: Phase = Phase.STARTING

@@ -43,8 +43,8 @@ class DocumentState:
     progress  what people are shown besides
     end       how the document ended
 
-    The facts of this class are written by `Preparation` (the plan) and by `DocumentWorkflow`.
-    Queries, details and reporter only read; tests/test_architecture.py holds all of this.
+    Its methods are called by `Preparation` (the plan), by `Dispatcher` (the ends of attempts) and
+    by `DocumentWorkflow` (the rest). Queries, details and reporter only read.
     """
 
     def __init__(self, job_id: str, started: float) -> None:

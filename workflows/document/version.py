@@ -9,8 +9,8 @@ from quire.contracts.carried import Carried
 class ResultVersion:
     """The result under way and the pages that are new in it.
 
-    Written by `Dispatcher`, for each page that ends, and by `DocumentWorkflow`, which begins the
-    next version.
+    Written by `DocumentState`, for each page that ends, and by `DocumentWorkflow`, which begins
+    the next version.
     """
 
     number: int = 1
