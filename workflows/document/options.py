@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from temporalio.common import RetryPolicy
 
-from quire.domain.routing.routes import MOMENT_S
+from quire.contracts.names import MOMENT_S
 
 # Two at least everywhere: a worker's shutdown uses one up, and a deploy must not fail a page.
 STEADY = RetryPolicy(

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -32,6 +31,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.stored import Brief
     from quire.domain import errors
     from quire.domain.document.keys import finished_id
+    from quire.temporal import search_attributes
     from workflows.document import options
     from workflows.document.outcomes import document_error
     from workflows.document.previous import take_over
@@ -251,7 +251,7 @@ class Preparation:
 def _correct_engine(engine: str) -> None:
     """A client of a cluster could only guess the engine; lists should not show the guess until
     the end. Where the guess was right, nothing is added to history."""
-    key = SearchAttributeKey.for_keyword("QuireEngine")
+    key = search_attributes.ENGINE
     guess = workflow.info().typed_search_attributes.get(key)
     # Documents begun by older workers have nothing at this place in their history.
     if guess != engine and workflow.patched("engine-after-plan"):

@@ -2,10 +2,8 @@
 
 import asyncio
 from datetime import timedelta
-from typing import Any
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -27,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.domain.document.access import may_change
     from quire.domain.document.keys import finished_id, reading_id
     from workflows.document import options, queries
+    from workflows.document.attributes import attributes_of_failure, attributes_of_result
     from workflows.document.dispatcher import Dispatcher
     from workflows.document.outcomes import document_error
     from workflows.document.prepare import NoDocumentError, Preparation
@@ -153,41 +152,22 @@ class DocumentWorkflow:
     def _done(self, result: DocumentResult) -> DocumentResult:
         self._state.complete(workflow.now().timestamp())
         meta = result.metadata
-        tokens = meta.input_tokens + meta.output_tokens
         self._reporter.completed(
             self._state,
             workflow.now().timestamp(),
             pages=meta.total_pages,
             fallback_pages=meta.mupdf_fallback_count,
-            tokens=tokens,
+            tokens=meta.input_tokens + meta.output_tokens,
             cost_usd=meta.cost_usd,
         )
-        workflow.upsert_search_attributes(
-            [
-                SearchAttributeKey.for_keyword("QuireStatus").value_set("completed"),
-                SearchAttributeKey.for_int("QuirePages").value_set(meta.total_pages),
-                SearchAttributeKey.for_int("QuireFallbackPages").value_set(
-                    meta.mupdf_fallback_count
-                ),
-                SearchAttributeKey.for_bool("QuireTimeout").value_set(meta.timeout_occurred),
-                *_bill(tokens, meta.cost_usd),
-                # A client of a cluster could only guess it.
-                SearchAttributeKey.for_keyword("QuireEngine").value_set(self._state.engine),
-            ]
-        )
+        workflow.upsert_search_attributes(attributes_of_result(meta, self._state.engine))
         return result
 
     def _fail(self, info: ErrorInfo) -> Exception:
         self._state.fail(info, workflow.now().timestamp())
         late = self._stop.deadline_passed and not self._stop.cancelled
         self._reporter.failed(self._state, info, workflow.now().timestamp(), timed_out=late)
-        workflow.upsert_search_attributes(
-            [
-                SearchAttributeKey.for_keyword("QuireStatus").value_set("failed"),
-                # Pages may have been paid for before a last step gave up.
-                *_bill(self._state.progress.spent.tokens, self._state.progress.spent.dollars),
-            ]
-        )
+        workflow.upsert_search_attributes(attributes_of_failure(self._state.progress.spent))
         return refused(info.model_copy(update={"error_type": "terminal"}))
 
     async def _sound_alarm(self, deadline: float) -> None:
@@ -286,11 +266,3 @@ class DocumentWorkflow:
         except ValueError:
             found = ()
         return None if found else errors.nothing_to_retry(self._request.job_id).info
-
-
-def _bill(tokens: int, cost_usd: float | None) -> list[SearchAttributeUpdate[Any]]:
-    cost = SearchAttributeKey.for_float("QuireCostUsd")
-    return [
-        SearchAttributeKey.for_int("QuireTokens").value_set(tokens),
-        cost.value_unset() if cost_usd is None else cost.value_set(cost_usd),
-    ]

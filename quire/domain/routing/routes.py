@@ -6,9 +6,6 @@ from typing import Literal
 from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.routing import Chain, ChainRequest, ProviderPlan, Route
 
-# "A moment": how long an attempt may wait for a slot that other documents hold.
-MOMENT_S = 3.0
-
 
 def prepared_ahead(limit: int) -> int:
     """How many attempts beyond its slots a worker takes up, so that their pages are drawn when
