@@ -1,4 +1,4 @@
-"""Queue names, workflow ids and other names that processes agree on."""
+"""Queue names, workflow ids and other names and limits that processes agree on."""
 
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"

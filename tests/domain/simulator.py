@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from quire.contracts.codes import Code, FailureKind
 from quire.contracts.page import PageError, TextSource
-from quire.contracts.routing import BreakerState, Selection
+from quire.contracts.routing import BreakerState
+from quire.contracts.selection import Selection
 from quire.contracts.steps import AttemptReceipt
 from quire.domain.document.attempts import DEADLINE, OK
 from quire.domain.routing.selection import select

@@ -7,14 +7,8 @@ from quire.contracts.money import Paid
 from quire.contracts.page import AttemptNote, PageRecord
 from quire.contracts.plan import DocumentPlan
 from quire.contracts.reading import ReadingOptions
-from quire.contracts.routing import (
-    Assignment,
-    BreakerPolicy,
-    Chain,
-    DispatchPolicy,
-    Route,
-    Selection,
-)
+from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
+from quire.contracts.selection import Assignment, Selection
 from quire.contracts.steps import AttemptFailure, AttemptReceipt, DocumentReceipt
 from quire.domain.cost import Spending
 from workflows.document.details import GAP, bar, render_details, render_request

@@ -7,15 +7,8 @@ from quire.contracts.codes import Code, FailureKind
 from quire.contracts.money import NOTHING, Paid
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import AttemptNote, Classification, PageRecord, TextSource
-from quire.contracts.routing import (
-    Assignment,
-    BreakerPolicy,
-    BreakerState,
-    Deferral,
-    DispatchPolicy,
-    Route,
-    Selection,
-)
+from quire.contracts.routing import BreakerPolicy, BreakerState, DispatchPolicy, Route
+from quire.contracts.selection import Assignment, Deferral, Selection
 from quire.contracts.steps import AttemptReceipt
 from quire.domain.document.attempts import CANCELLED, DEADLINE
 from quire.domain.errors import MEANING

@@ -23,7 +23,7 @@ from quire.contracts.page import (
     Usage,
 )
 from quire.contracts.results import PageResult, ResultMetadata
-from quire.contracts.routing import Assignment, Deferral, Selection
+from quire.contracts.selection import Assignment, Deferral, Selection
 from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest, FinalizeRequest
 from quire.contracts.stored import StoredAnswer
 from quire.domain.cost import Spending

@@ -14,16 +14,8 @@ from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
-from quire.contracts.routing import (
-    Assignment,
-    Breaker,
-    BreakerPolicy,
-    DispatchPolicy,
-    Route,
-    RouteView,
-    Selection,
-    Snapshot,
-)
+from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
+from quire.contracts.selection import Assignment, RouteView, Selection, Snapshot
 from quire.contracts.steps import AttemptFailure, AttemptReceipt
 from quire.domain.errors import MEANING
 from quire.domain.routing.health import BegunAt, Health

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.codes import FailureKind
     from quire.contracts.names import route_queue
     from quire.contracts.plan import DocumentPlan
-    from quire.contracts.routing import Assignment
+    from quire.contracts.selection import Assignment
     from quire.contracts.steps import AttemptReceipt, AttemptRequest
     from workflows.document import options
     from workflows.document.dispatch import DispatchState, Flight

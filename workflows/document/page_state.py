@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from quire.contracts.carried import CarriedPage
 from quire.contracts.money import NOTHING, Paid
 from quire.contracts.page import AttemptNote, Classification, PageError, PageRecord, TextSource
-from quire.contracts.routing import PageView
+from quire.contracts.selection import PageView
 from quire.contracts.steps import AttemptFailure, AttemptReceipt
 from quire.domain.document.attempts import OK
 from quire.domain.errors import MEANING
