@@ -387,7 +387,7 @@ def test_good_page_that_is_read_again_is_the_new_one() -> None:
 
 
 def test_page_moves_from_route_to_route_within_one_reading() -> None:
-    """A manual retry that goes elsewhere is a person's wish and no failover."""
+    """A manual retry that goes elsewhere is a person's request and no failover."""
     dispatch = books(A_M, B_M, pages=1)
     start(dispatch, 1, 0)
     dispatch.failed(1, failure(FailureKind.SERVER), NOW)
@@ -637,7 +637,7 @@ def test_answer_of_another_run_is_marked_and_one_that_came_too_late_was_in_vain(
     ]
 
 
-def test_page_read_again_by_wish_cost_both_readings() -> None:
+def test_page_read_again_on_request_cost_both_readings() -> None:
     dispatch = books(A_M, pages=1)
     start(dispatch, 1, 0)
     dispatch.succeeded(1, BOUGHT)

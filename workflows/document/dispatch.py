@@ -63,7 +63,7 @@ class DispatchState:
         self.flights: dict[int, Flight] = {}
         self.records: dict[int, PageRecord] = {}
         self.health = Health(routes, breaker)
-        self.health.breakers.update(carried.breakers)
+        self.health.take_up(carried.breakers)
         self.answered = set(carried.answered)
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
@@ -97,10 +97,10 @@ class DispatchState:
         return not self.waiting and not self.flights
 
     def wants_selection(self) -> bool:
-        """Could a selection change anything? Keeps idle ones out of the history.
+        """Could a selection change anything? One that could not would only lengthen history.
 
-        While pages are queued behind every slot, the next look can wait until one of these
-        queues is used up.
+        While pages are queued behind every slot, the next selection can wait until one of these
+        queues is empty.
         """
         if not self.waiting or len(self.flights) >= self.policy.window:
             return False

@@ -14,7 +14,7 @@ from quire.contracts.status import (
     PageTexts,
     ProgressDetail,
 )
-from quire.domain.document.attempts import tell_attempts
+from quire.domain.document.attempts import expand_attempts
 from quire.domain.document.keys import answer_key, reading_id
 from workflows.document.state import DocumentState
 
@@ -88,7 +88,7 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
             state="done",
             source=record.source,
             route=None if record.read_by is None else routes[record.read_by],
-            attempts=tell_attempts(record.attempts, routes),
+            attempts=expand_attempts(record.attempts, routes),
             error=record.error,
         )
     flight = state.pages.dispatch.flights.get(number) if state.pages.dispatch else None
@@ -98,7 +98,7 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
         classification=classification,
         state="in_flight" if flight else "waiting",
         route=routes[flight.route] if flight else None,
-        attempts=tell_attempts(page.attempts if page else (), routes),
+        attempts=expand_attempts(page.attempts if page else (), routes),
         error=page.error if page else None,
     )
 

@@ -1,4 +1,4 @@
-"""DocumentWorkflow: from a source to its text, by its deadline."""
+"""DocumentWorkflow: from an origin to its text, by its deadline."""
 
 import asyncio
 from datetime import timedelta
@@ -37,7 +37,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn
 class DocumentWorkflow:
-    """Prepare, dispatch, finalize; and answer people all along."""
+    """Prepare, dispatch, finalize; and answer people all the while."""
 
     @workflow.init
     def __init__(self, request: DocumentRun) -> None:
@@ -73,17 +73,17 @@ class DocumentWorkflow:
         if carried is None:
             prepare = Preparation(self._request, self._state, self._stop, self._reporter)
             plan = await prepare.plan()
-            alarm = asyncio.create_task(self._sound_alarm(self._state.deadline or 0.0))
+            timer = asyncio.create_task(self._watch_deadline(self._state.deadline or 0.0))
             prepared = await prepare.survey(plan)
             if isinstance(prepared, ReuseReceipt):
-                alarm.cancel()
+                timer.cancel()
                 self._state.pages.reuse(prepared)
                 return self._done(prepared.result)
             carried = prepared
             if prepare.rest is not None:
                 self._dispatcher.expect_survey(prepare.rest)
         else:
-            alarm = asyncio.create_task(self._sound_alarm(carried.deadline))
+            timer = asyncio.create_task(self._watch_deadline(carried.deadline))
         if carried.classes:
             self._state.pages.choose(self._request.pages, carried.source.page_count)
             self._state.take_up(carried, text_only=self._request.text_only)
@@ -91,7 +91,7 @@ class DocumentWorkflow:
         try:
             return await self._dispatch_and_finalize(carried)
         finally:
-            alarm.cancel()
+            timer.cancel()
 
     async def _dispatch_and_finalize(self, carried: Carried) -> DocumentResult | Carried:
         """Once; and again for every retry request that comes before the end."""
@@ -170,7 +170,7 @@ class DocumentWorkflow:
         workflow.upsert_search_attributes(attributes_of_failure(self._state.progress.spent))
         return refused(info.model_copy(update={"error_type": "terminal"}))
 
-    async def _sound_alarm(self, deadline: float) -> None:
+    async def _watch_deadline(self, deadline: float) -> None:
         left = max(0.001, deadline - workflow.now().timestamp())
         await workflow.sleep(timedelta(seconds=left), summary="the document's deadline")
         self._stop.deadline_passed = True
@@ -204,7 +204,7 @@ class DocumentWorkflow:
         """Where the texts of finished pages are."""
         return queries.texts(self._state, wanted or PageRange())
 
-    # --- what people want --------------------------------------------------------------------
+    # --- what people change -------------------------------------------------------------------
 
     @workflow.update(description="Read pages again: the named ones (1-5,9), or all degraded ones")
     def retry_pages(self, request: RetryRequest) -> RetryResult:

@@ -4,7 +4,7 @@ A route is used when both agree. A failure moves the breaker it speaks of: a rat
 route's, a refused key the provider's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from quire.contracts.codes import Code, FailureKind
 from quire.contracts.page import PageError
@@ -30,6 +30,10 @@ class Health:
         for route in routes:
             self.breakers[route.key] = Breaker()
             self.breakers[route.provider] = Breaker()
+
+    def take_up(self, breakers: Mapping[str, Breaker]) -> None:
+        """Go on from the breakers that an earlier run carried."""
+        self.breakers.update(breakers)
 
     def of(self, route: Route) -> tuple[Breaker, Breaker]:
         """The breakers of the route and of its provider."""

@@ -40,8 +40,8 @@ def build_chain(request: ChainRequest) -> Chain:
             routes.append(route)
     routes.extend(_local(request, have_routes=routes))
     serving = {route.provider for route in routes}
-    said = tuple(left_out[name] for name in sorted(left_out) if name not in serving)
-    return Chain(routes=tuple(routes), left_out=said)
+    reasons = tuple(left_out[name] for name in sorted(left_out) if name not in serving)
+    return Chain(routes=tuple(routes), left_out=reasons)
 
 
 def _wanted(request: ChainRequest) -> Sequence[tuple[str, str]]:
