@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from quire.contracts.carried import CarriedPage
 from quire.contracts.money import NOTHING, Paid
@@ -57,38 +58,17 @@ class PageState:
     @classmethod
     def from_carried(cls, carried: CarriedPage, classification: Classification) -> "PageState":
         """The page as an earlier run left it."""
-        return cls(
-            page=carried.page,
-            classification=classification,
-            barred=list(carried.barred),
-            barred_for_good=list(carried.barred_for_good),
-            round=carried.round,
-            not_before=carried.not_before,
-            attempts=list(carried.attempts),
-            error=carried.error,
-            take=carried.take,
-            past=carried.past,
-            earlier=carried.earlier,
-            wasted=carried.wasted,
-            paid_before=carried.paid_before,
-        )
+        lists: dict[str, Any] = {
+            "barred": list(carried.barred),
+            "barred_for_good": list(carried.barred_for_good),
+            "attempts": list(carried.attempts),
+        }
+        return cls(classification=classification, **{**dict(carried), **lists})
 
     def carried(self) -> CarriedPage:
         """The page for the next run."""
-        return CarriedPage(
-            page=self.page,
-            barred=tuple(self.barred),
-            barred_for_good=tuple(self.barred_for_good),
-            round=self.round,
-            not_before=self.not_before,
-            attempts=tuple(self.attempts),
-            error=self.error,
-            take=self.take,
-            past=self.past,
-            earlier=self.earlier,
-            wasted=self.wasted,
-            paid_before=self.paid_before,
-        )
+        kept = {name: getattr(self, name) for name in CarriedPage.model_fields}
+        return CarriedPage.model_validate(kept)
 
     def view(self) -> PageView:
         """What the selection needs to know."""
