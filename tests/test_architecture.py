@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("activities", "quire", "workflows")
 PROGRAMS = ("starter", "worker")
@@ -173,6 +175,76 @@ def test_a_file_of_activities_is_an_activity() -> None:
     }
 
 
+# --- what is replayed ----------------------------------------------------------------------
+
+# Code outside workflows/ that runs inside the workflow: a change to what it decides is a change
+# to every history. A package stands for what it imports of its own.
+REPLAYED_OUTSIDE_WORKFLOWS = {
+    "activities.support.failures",
+    "quire.domain.cost",
+    "quire.domain.document.access",
+    "quire.domain.document.attempts",
+    "quire.domain.document.keys",
+    "quire.domain.document.retry",
+    "quire.domain.errors",
+    "quire.domain.page_ranges",
+    "quire.domain.routing.breaker",
+    "quire.domain.routing.health",
+    "quire.domain.routing.time_budget",
+    "quire.telemetry.metrics",
+    "quire.telemetry.recorder",
+    "quire.temporal.search_attributes",
+}
+# The workflow names activities and never calls them; contracts hold data.
+NOT_RUN = ("activities.document", "quire.contracts")
+
+
+def file_of(module: str) -> Path | None:
+    """The file of one of our modules; of a package only when it holds code."""
+    place = ROOT / module.replace(".", "/")
+    if place.with_suffix(".py").is_file():
+        return place.with_suffix(".py")
+    package = place / "__init__.py"
+    return package if package.is_file() and len(tree_of(package).body) > 1 else None
+
+
+def reached(start: list[Path], passed_over: tuple[str, ...]) -> set[str]:
+    """The modules that these files import, and those that these import, and so on."""
+    found: set[str] = set()
+    todo = list(start)
+    while todo:
+        for module in imports_of(todo.pop()) - found:
+            path = file_of(module) if module.partition(".")[0] in PACKAGES else None
+            if path is not None and not within(module, *passed_over):
+                found.add(module)
+                todo.append(path)
+    return found
+
+
+def test_code_that_is_replayed_is_known() -> None:
+    found = {
+        module
+        for module in reached(module_files("workflows"), NOT_RUN)
+        if not within(module, "workflows")
+    }
+    inside = {module for module in found if within(module.rpartition(".")[0], *found)}
+    assert found - inside == REPLAYED_OUTSIDE_WORKFLOWS
+
+
+# --- one place for a name ------------------------------------------------------------------
+
+
+def test_only_one_module_names_search_attributes() -> None:
+    """Elsewhere their keys are used; a visibility query may use a key's name."""
+    place = ROOT / "quire" / "temporal" / "search_attributes.py"
+    for path in every_file():
+        if path != place:
+            assert "temporalio.common.SearchAttributeKey" not in imports_of(path), name_of(path)
+            words = [n.value for n in ast.walk(tree_of(path)) if isinstance(n, ast.Constant)]
+            named = [n for n in SEARCH_ATTRIBUTES if any(n in w for w in words if type(w) is str)]
+            assert not named, name_of(path)
+
+
 # --- purity --------------------------------------------------------------------------------
 
 
@@ -282,6 +354,7 @@ def test_this_test_sees_what_it_should(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert foreign(bad, "temporalio.activity") == ["openai", "temporalio.workflow"]
+    assert "quire.domain.page_ranges" in reached([ROOT / "quire/domain/document/keys.py"], ())
     used = set(uses(bad))
     assert "os.environ" in used
     assert "time.time" in used

@@ -17,7 +17,7 @@ from quire.domain.document.attempts import OK
 from quire.domain.errors import MEANING
 from tests.domain.simulator import Outcome, Simulation
 from tests.domain.strategies import KINDS, NOW, quarters, quick
-from workflows.document.dispatch import Dispatch, Flight
+from workflows.document.dispatch import DispatchState, Flight
 
 ROUTES = (("a", "m", 60.0), ("a", "n", 60.0), ("b", "m", 60.0))
 OF_ROUTE = [kind for kind in KINDS if MEANING[kind].trips == "route"]
@@ -208,7 +208,7 @@ def test_vendor_that_fails_is_not_called_by_what_is_queued(
     kind: FailureKind, seconds: float, good_first: int, limit: int
 ) -> None:
     """Pages wait behind the slots of a route that has answered; then it falls ill."""
-    books = Dispatch(
+    books = DispatchState(
         job_id="job",
         routes=(Route(provider="a", model="m", limit=limit), Route(provider="b", model="m")),
         dispatch=DispatchPolicy(),
@@ -225,7 +225,7 @@ def test_vendor_that_fails_is_not_called_by_what_is_queued(
 
 def test_slow_page_shortly_before_the_deadline_stops_no_other() -> None:
     """With 20 of 60 seconds left a timeout says nothing: neither to the breaker nor to the gate."""
-    books = Dispatch(
+    books = DispatchState(
         job_id="job",
         routes=(Route(provider="a", model="m", limit=1), Route(provider="b", model="m", limit=1)),
         dispatch=DispatchPolicy(),
@@ -241,7 +241,7 @@ def test_slow_page_shortly_before_the_deadline_stops_no_other() -> None:
 
 
 def test_gate_opens_again_for_the_probe() -> None:
-    books = Dispatch(
+    books = DispatchState(
         job_id="job",
         routes=(Route(provider="a", model="m", limit=1),),
         dispatch=DispatchPolicy(mode="hold"),

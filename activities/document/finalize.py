@@ -15,7 +15,7 @@ from quire.contracts.page import Classification, PageRecord, TextSource
 from quire.contracts.results import DocumentReport, DocumentResult, PageResult
 from quire.contracts.steps import FinalizeRequest
 from quire.contracts.stored import PageSurvey, StoredAnswer, StoredResult
-from quire.domain.document.attempts import tell_attempts
+from quire.domain.document.attempts import expand_attempts
 from quire.domain.document.keys import answer_key, chunk_of, finished_key, text_key
 from quire.domain.document.merge import merge_pages
 from quire.domain.document.summary import price_page, summarize
@@ -110,7 +110,7 @@ class FinalizeDocument:
             source=record.source,
             provider=answer.provider if answer else None,
             model=answer.model if answer else None,
-            attempts=tell_attempts(record.attempts, request.routes),
+            attempts=expand_attempts(record.attempts, request.routes),
             chars=len(text),
             error=record.error,
             answer=key,

@@ -7,6 +7,7 @@ from activities.support.heartbeats import heartbeats
 from quire.contracts.results import DocumentReport
 from quire.contracts.steps import DocumentReceipt, PreviousReceipt, PreviousRequest
 from quire.domain import errors
+from quire.domain.document.access import may_change
 from quire.domain.document.keys import result_key, source_key
 from quire.domain.document.retry import take_over
 from quire.ports import ResultPlaces, Store
@@ -28,7 +29,7 @@ class LoadPrevious:
                 if data is None:
                     raise errors.previous_result_gone()
                 report = DocumentReport.model_validate_json(data)
-                if report.user_id != request.user_id:
+                if not may_change(owner=report.user_id, caller=request.user_id):
                     raise errors.not_owner(request.job_id)
                 path = await self._store.local_path(source_key(report.sha256))
                 if path is None:

@@ -14,13 +14,13 @@ from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
+from quire.contracts.names import MOMENT_S
 from quire.contracts.steps import AttemptReceipt, AttemptRequest
 from quire.contracts.stored import Brief, StoredAnswer
 from quire.domain.document.keys import brief_key
 from quire.domain.document.prompt import user_prompt
 from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.domain.errors import AttemptFailed
-from quire.domain.routing.routes import MOMENT_S
 from quire.ports import DocumentReader, Provider, Store, Tracing, Unsealer
 from quire.store.documents import Originals
 from quire.store.surveys import SurveyedTexts

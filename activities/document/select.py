@@ -6,7 +6,7 @@ change between deploys without breaking the replay of documents under way.
 
 from temporalio import activity
 
-from quire.contracts.routing import Selection, Snapshot
+from quire.contracts.selection import Selection, Snapshot
 from quire.domain.routing.selection import select
 
 

@@ -1,6 +1,6 @@
 """The bases of every type that crosses a process border.
 
-Bytes and page texts never appear in these types: they travel as keys into the store."""
+Bytes and page texts never appear in payloads: they travel as keys into the store."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from pydantic import (
 
 
 class Wire(BaseModel):
-    """Frozen. A field that is not known is passed over: while workers are replaced one after the
-    other, those of the older version are given what the newer one writes."""
+    """Frozen. An unknown field is ignored: during a rolling deploy, workers of the older version
+    read what the newer one writes."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -1,4 +1,6 @@
-"""A document between two runs of its workflow: what `continue_as_new` takes along."""
+"""A document between two runs of its workflow: what `continue_as_new` takes along.
+
+One run of the workflow writes it and the next one reads it; clients start the first run without."""
 
 from typing import Any
 
@@ -70,7 +72,7 @@ class Carried(Wire):
 class DocumentRun(DocumentRequest):
     """What a run of the workflow is given: the request, and what an earlier run carried.
 
-    As strict as any wish: who starts a document with an option misspelt is told.
+    Strict: a client that misspells an option gets an error.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -79,6 +81,7 @@ class DocumentRun(DocumentRequest):
 
     @classmethod
     def of(cls, request: DocumentRequest, carried: Carried | None = None) -> "DocumentRun":
+        """A run for this request, the first or a next one."""
         return cls(**_fields(request), carried=carried)
 
     def request(self) -> DocumentRequest:

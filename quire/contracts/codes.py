@@ -1,4 +1,7 @@
-"""The public error codes, and an error as people and programs see it."""
+"""The public error codes, and an error as people and programs see it.
+
+The catalogue in `quire/domain/errors` writes them; people, programs, workflow and metrics read
+them."""
 
 from enum import StrEnum
 from typing import Literal
@@ -38,7 +41,7 @@ class ErrorInfo(BaseModel):
 
     @property
     def ours(self) -> bool:
-        """Whoever runs Quire must mend it; the document and who sent it are not to blame."""
+        """An operator must fix it; neither the document nor its sender is to blame."""
         return self.reason in OUR_FAULTS
 
     def line(self) -> str:
@@ -47,7 +50,7 @@ class ErrorInfo(BaseModel):
 
 
 class FailureKind(StrEnum):
-    """What went wrong with one attempt, in the words of the vendor table."""
+    """What went wrong with one attempt: the rows of the failure table."""
 
     RATE = "RATE"
     QUOTA = "QUOTA"

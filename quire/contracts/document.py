@@ -1,4 +1,7 @@
-"""What people ask of a document."""
+"""What people ask of a document.
+
+Clients write these types, through `quire/jobs`; the workflow reads them, and passes the request on
+to activities."""
 
 from typing import Annotated, Literal
 

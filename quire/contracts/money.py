@@ -1,10 +1,12 @@
-"""What one answer cost."""
+"""What one answer cost.
+
+Providers and `recognize_page` write it into receipts; workflow, results and lists add it up."""
 
 from typing import NamedTuple
 
 
 class Paid(NamedTuple):
-    """One answer's tokens and price, as short as history likes it: millionths of a dollar."""
+    """One answer's tokens and price in millionths of a dollar: short, since history holds many."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -12,6 +14,7 @@ class Paid(NamedTuple):
 
     @classmethod
     def of(cls, input_tokens: int, output_tokens: int, cost_usd: float | None) -> "Paid":
+        """From a price in dollars; None when it is unknown."""
         return cls(input_tokens, output_tokens, None if cost_usd is None else _micro(cost_usd))
 
     def plus(self, other: "Paid") -> "Paid":
@@ -25,6 +28,7 @@ class Paid(NamedTuple):
 
     @property
     def dollars(self) -> float | None:
+        """The price in dollars; None when it is unknown."""
         return None if self.microdollars is None else self.microdollars / 1e6
 
 

@@ -1,4 +1,4 @@
-"""Queue names, workflow ids and other names that processes agree on."""
+"""Queue names, workflow ids and other names and limits that processes agree on."""
 
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
@@ -11,6 +11,8 @@ LOCAL_MODEL = "rapidocr"
 JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 # Temporal keeps a workflow as long as it takes, but no one waits longer for a document.
 LONGEST_DEADLINE_S = 30 * 86400.0
+# How long an attempt may wait for a slot that other documents hold.
+MOMENT_S = 3.0
 # The memo in which a document's start goes along from run to run.
 STARTED_MEMO = "QuireStarted"
 

@@ -1,4 +1,6 @@
-"""One page: its class, where its text came from, and how it ended."""
+"""One page: its class, where its text came from, and how it ended.
+
+The survey writes classes and the workflow records; results, queries and the next run read them."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -18,7 +20,7 @@ class Classification(StrEnum):
 
     @property
     def letter(self) -> str:
-        """One letter a page keeps the survey of a long document out of history's way."""
+        """One letter a page: the survey of a long document stays short in history."""
         return self.value[0]
 
     @property
@@ -28,6 +30,7 @@ class Classification(StrEnum):
 
     @classmethod
     def from_letter(cls, letter: str) -> "Classification":
+        """The class that a survey writes as this letter."""
         return next(member for member in cls if member.letter == letter)
 
 
@@ -54,7 +57,7 @@ class Usage(Wire):
 
 
 class Attempt(Wire):
-    """One attempt as the result tells it."""
+    """One attempt as results and queries show it."""
 
     route: str
     outcome: str

@@ -1,4 +1,4 @@
-"""Page lists as people write them: `1-5,9`."""
+"""Page lists as people write them: `1-5,9`. Requests are checked with it before they are sent."""
 
 import re
 

@@ -1,4 +1,7 @@
-"""How one document will be read, as it stands in history."""
+"""How one document will be read.
+
+The worker's settings give the defaults; `plan_document` writes the plan from them and the request,
+and the workflow and its next runs read it from history."""
 
 from typing import Literal
 

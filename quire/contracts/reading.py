@@ -1,4 +1,6 @@
-"""How pages are shown to a model."""
+"""How pages are shown to a model.
+
+Written into the plan by `plan_document`; read by `recognize_page`, and part of answers' keys."""
 
 from typing import Literal
 

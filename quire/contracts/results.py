@@ -1,4 +1,6 @@
-"""What a finished document returns and `result.json` holds."""
+"""What a finished document returns and `result.json` holds.
+
+`finalize_document` writes them; people, programs, and the job when it is retried, read them."""
 
 from typing import Literal
 
@@ -24,7 +26,7 @@ class PageResult(Wire):
     reused: bool = False
     chars: int = 0
     error: PageError | None = None
-    # The key of the answer in the store, and how often a person had the page read anew.
+    # The key of the answer in the store, and how often a person had the page read again.
     answer: str | None = None
     take: int = 0
 

@@ -1,15 +1,21 @@
-"""Routes, breakers and selections, as they stand in history."""
+"""Routes, the policies under which they are used, and breakers.
+
+Written by `plan_document` from the settings, and the breakers by the workflow; they stand in the
+plan, in snapshots and in what is carried between runs. Read by the workflow, the selection and the
+activities."""
 
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import Field
 
-from quire.contracts.base import Lean, Wire
+from quire.contracts.base import Wire
 from quire.contracts.page import Classification
 
 
 class BreakerState(StrEnum):
+    """May a route be used? `half_open` while its one probe is under way."""
+
     CLOSED = "closed"
     OPEN = "open"
     HALF_OPEN = "half_open"
@@ -55,6 +61,7 @@ class Route(Wire):
 
     @property
     def key(self) -> str:
+        """`provider:model`, as people and metrics name it."""
         return f"{self.provider}:{self.model}"
 
     def serves(self, classification: Classification) -> bool:
@@ -63,6 +70,7 @@ class Route(Wire):
 
     @property
     def is_last_resort(self) -> bool:
+        """Only for pages that no other route could read."""
         return self.last_resort_for != "none"
 
 
@@ -108,68 +116,3 @@ class DispatchPolicy(Wire):
     max_rounds: int = 3
     base_delay_s: float = 5.0
     jitter_max_s: float = 5.0
-
-
-class RouteView(Wire):
-    """One route as it stands."""
-
-    route: Route
-    breaker: Breaker = Breaker()
-    provider_breaker: Breaker = Breaker()
-    in_flight: int = 0
-    # Other documents keep our attempts from starting here until then.
-    crowded_until: float = 0.0
-    # It has answered in this document, so it is alive.
-    answered: bool = False
-
-
-class PageView(Wire):
-    """One waiting page: the routes it may not try (again), its round, and its earliest time."""
-
-    page: int
-    classification: Classification
-    barred: tuple[int, ...] = ()
-    # Barred for good: a new round does not lift these.
-    barred_for_good: tuple[int, ...] = ()
-    round: int = 0
-    not_before: float = 0.0
-
-
-class Snapshot(Wire):
-    """All that a selection looks at."""
-
-    job_id: str
-    now: float
-    deadline: float
-    in_flight: int
-    policy: DispatchPolicy
-    routes: tuple[RouteView, ...]
-    pages: tuple[PageView, ...]
-
-
-class Assignment(NamedTuple):
-    """Start this page on this route. A tuple, since history holds one for each attempt.
-
-    `behind`: queued behind attempts of this document, so that no slot stands still.
-    """
-
-    page: int
-    route: int
-    seconds: float
-    how: Literal["now", "probe", "behind"] = "now"
-
-
-class Deferral(Wire):
-    """A page takes another round, not before this time."""
-
-    page: int
-    not_before: float
-
-
-class Selection(Lean):
-    """What to do now. `wake_at` is None when only the end of an attempt can change anything."""
-
-    assign: tuple[Assignment, ...] = ()
-    fall_back: tuple[int, ...] = ()
-    defer: tuple[Deferral, ...] = ()
-    wake_at: float | None = None

@@ -1,4 +1,6 @@
-"""What the queries of a document answer."""
+"""What the queries of a document take and answer.
+
+The workflow writes the answers; `quire/jobs` and other clients read them."""
 
 from typing import Literal
 
@@ -51,7 +53,7 @@ class PageRange(StrictWire):
 
 
 class PageStatus(Wire):
-    """One page as the query `pages` tells it."""
+    """One page as the query `pages` shows it."""
 
     page: int
     classification: Classification
@@ -70,7 +72,7 @@ class PageTexts(Wire):
 
 
 class BreakerStatus(Wire):
-    """One route's or provider's breaker as the query `breakers` tells it."""
+    """One route's or provider's breaker as the query `breakers` shows it."""
 
     key: str
     state: str

@@ -1,4 +1,6 @@
-"""What the workflow asks of activities, and what they answer."""
+"""What the workflow asks of activities, and what they answer.
+
+The workflow writes the requests; activities read them and write receipts and failures."""
 
 from quire.contracts.base import Lean, Wire
 from quire.contracts.codes import FailureKind
@@ -44,7 +46,7 @@ class AttemptRequest(Lean):
     route: int = 0
     # `changes` of the route's and the provider's breaker when the attempt was chosen.
     begun_at: tuple[int, int] = (0, 0)
-    # Counts a person's wishes to have a page read again that already was.
+    # How often a person has asked to read this page again after a model had read it.
     take: int = 0
     # It has other routes to go to, and waits for a slot of this one no longer than a moment.
     hurried: bool = False
@@ -67,7 +69,7 @@ class AttemptReceipt(Lean):
 
 
 class AttemptFailure(Lean):
-    """A page was not read, in the words of the failure table."""
+    """A page was not read; `kind` is a row of the failure table."""
 
     kind: FailureKind
     message: str

@@ -1,4 +1,6 @@
-"""What is kept in the store as JSON."""
+"""What is kept in the store as JSON.
+
+Activities and clients write these objects, and other workers read them, also later versions."""
 
 from typing import NamedTuple
 
@@ -48,7 +50,7 @@ class Brief(Wire):
 
 
 class StoredResult(Wire):
-    """A complete result, kept for whoever brings the same bytes and options again."""
+    """A complete result, kept for later jobs with the same bytes and options."""
 
     report: DocumentReport
     text_sha256: str

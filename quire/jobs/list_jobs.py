@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError
-from temporalio.common import SearchAttributeKey
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.money import Paid
@@ -15,6 +14,7 @@ from quire.domain.cost import Spending
 from quire.domain.errors import QuireError
 from quire.jobs.handles import handle_of
 from quire.jobs.session import Jobs, query_worker
+from quire.temporal import search_attributes
 from workflows.document.workflow import DocumentWorkflow
 
 STATES = {
@@ -65,9 +65,9 @@ class JobFilter:
         if self.status:
             parts.append(f"ExecutionStatus = '{_state(self.status)}'")
         if self.user is not None:
-            parts.append(f"QuireUser = {_quoted(self.user)}")
+            parts.append(f"{search_attributes.USER.name} = {_quoted(self.user)}")
         if self.fallback:
-            parts.append("QuireFallbackPages > 0")
+            parts.append(f"{search_attributes.FALLBACK_PAGES.name} > 0")
         if self.since_s is not None:
             # The last run's start is no earlier than the document's, which is looked at later.
             start = now - timedelta(seconds=self.since_s)
@@ -214,12 +214,12 @@ def _row(execution: WorkflowExecution, started: datetime) -> JobRow:
         status=execution.status.name.lower() if execution.status else "",
         started_at=started.isoformat(),
         completed_at=execution.close_time.isoformat() if execution.close_time else None,
-        user_id=attributes.get(SearchAttributeKey.for_keyword("QuireUser")),
-        engine=attributes.get(SearchAttributeKey.for_keyword("QuireEngine")),
-        pages=attributes.get(SearchAttributeKey.for_int("QuirePages")),
-        fallback_pages=attributes.get(SearchAttributeKey.for_int("QuireFallbackPages")),
-        tokens=attributes.get(SearchAttributeKey.for_int("QuireTokens")),
-        cost_usd=attributes.get(SearchAttributeKey.for_float("QuireCostUsd")),
+        user_id=attributes.get(search_attributes.USER),
+        engine=attributes.get(search_attributes.ENGINE),
+        pages=attributes.get(search_attributes.PAGES),
+        fallback_pages=attributes.get(search_attributes.FALLBACK_PAGES),
+        tokens=attributes.get(search_attributes.TOKENS),
+        cost_usd=attributes.get(search_attributes.COST_USD),
     )
 
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from temporalio.client import Client
 from temporalio.common import (
     Priority,
-    SearchAttributeKey,
     SearchAttributePair,
     TypedSearchAttributes,
     WorkflowIDConflictPolicy,
@@ -25,6 +24,7 @@ from quire.jobs.handles import Handle, handle_of
 from quire.jobs.origins import with_origin
 from quire.jobs.session import Jobs
 from quire.settings import Settings
+from quire.temporal import search_attributes
 from quire.temporal.search_attributes import absent_search_attributes
 from workflows.document.details import render_request
 from workflows.document.workflow import DocumentWorkflow
@@ -83,11 +83,6 @@ async def _start(
     conflict: WorkflowIDConflictPolicy,
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
 ) -> Handle:
-    attributes = {
-        "QuireStatus": "running",
-        "QuireEngine": engine or "default",
-        "QuireUser": request.user_id,
-    }
     try:
         return await client.start_workflow(
             DocumentWorkflow.run,
@@ -98,8 +93,9 @@ async def _start(
             id_reuse_policy=reuse,
             search_attributes=TypedSearchAttributes(
                 [
-                    SearchAttributePair(SearchAttributeKey.for_keyword(name), value or "-")
-                    for name, value in attributes.items()
+                    SearchAttributePair(search_attributes.STATUS, "running"),
+                    SearchAttributePair(search_attributes.ENGINE, engine or "default"),
+                    SearchAttributePair(search_attributes.USER, request.user_id or "-"),
                 ]
             ),
             memo={STARTED_MEMO: datetime.now(UTC).isoformat()},

@@ -1,6 +1,10 @@
-"""The search attributes of documents."""
+"""The search attributes of documents: the one place that names them.
 
-from typing import Literal
+`jobs/submit.py` and the workflow write them, `jobs/list_jobs.py` and the Web UI search by them,
+and workers register them with the server.
+"""
+
+from typing import Any
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import (
@@ -8,20 +12,32 @@ from temporalio.api.operatorservice.v1 import (
     ListSearchAttributesRequest,
 )
 from temporalio.client import Client
+from temporalio.common import SearchAttributeIndexedValueType, SearchAttributeKey
 from temporalio.service import RPCError
 
 from quire.domain import errors
 
-SEARCH_ATTRIBUTES: dict[str, Literal["Keyword", "Int", "Double", "Bool"]] = {
-    "QuireStatus": "Keyword",
-    "QuireUser": "Keyword",
-    "QuireEngine": "Keyword",
-    "QuirePages": "Int",
-    "QuireFallbackPages": "Int",
-    "QuireTimeout": "Bool",
-    "QuireTokens": "Int",
-    "QuireCostUsd": "Double",
+STATUS = SearchAttributeKey.for_keyword("QuireStatus")
+USER = SearchAttributeKey.for_keyword("QuireUser")
+ENGINE = SearchAttributeKey.for_keyword("QuireEngine")
+PAGES = SearchAttributeKey.for_int("QuirePages")
+FALLBACK_PAGES = SearchAttributeKey.for_int("QuireFallbackPages")
+TIMEOUT = SearchAttributeKey.for_bool("QuireTimeout")
+TOKENS = SearchAttributeKey.for_int("QuireTokens")
+COST_USD = SearchAttributeKey.for_float("QuireCostUsd")
+
+_KEYS: tuple[SearchAttributeKey[Any], ...] = (
+    STATUS, USER, ENGINE, PAGES, FALLBACK_PAGES, TIMEOUT, TOKENS, COST_USD,
+)  # fmt: skip
+# As `temporal operator search-attribute create --type` has them.
+_TYPES = {
+    SearchAttributeIndexedValueType.KEYWORD: "Keyword",
+    SearchAttributeIndexedValueType.INT: "Int",
+    SearchAttributeIndexedValueType.DOUBLE: "Double",
+    SearchAttributeIndexedValueType.BOOL: "Bool",
 }
+# Name and type of each, for those who register them.
+SEARCH_ATTRIBUTES = {key.name: _TYPES[key.indexed_value_type] for key in _KEYS}
 
 
 async def absent_search_attributes(client: Client) -> list[str]:

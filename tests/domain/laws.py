@@ -5,7 +5,7 @@ Pages are gone through in their order, as a person would, keeping count of slots
 
 import hashlib
 
-from quire.contracts.routing import Assignment, PageView, Selection, Snapshot
+from quire.contracts.selection import Assignment, PageView, Selection, Snapshot
 from quire.domain.routing.breaker import admits
 
 

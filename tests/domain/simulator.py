@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from quire.contracts.codes import Code, FailureKind
 from quire.contracts.page import PageError, TextSource
-from quire.contracts.routing import BreakerState, Selection
+from quire.contracts.routing import BreakerState
+from quire.contracts.selection import Selection
 from quire.contracts.steps import AttemptReceipt
 from quire.domain.document.attempts import DEADLINE, OK
 from quire.domain.routing.selection import select
 from tests.domain.laws import judge
 from tests.domain.strategies import KINDS, failure
-from workflows.document.dispatch import Dispatch, Flight
+from workflows.document.dispatch import DispatchState, Flight
 
 CROWDED = "crowded"
 STOOD_DOWN = "stood_down"
@@ -47,7 +48,7 @@ class Simulation:
     A route has as many slots as its limit; an attempt queued behind them starts when one is free.
     """
 
-    books: Dispatch
+    books: DispatchState
     script: Mapping[int, Sequence[Outcome]]
     now: float
     watch: Callable[["Simulation"], None] = lambda simulation: None

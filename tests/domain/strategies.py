@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 from quire.contracts.codes import FailureKind
 from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.page import Classification
-from quire.contracts.routing import (
-    Breaker,
-    BreakerPolicy,
-    BreakerState,
-    DispatchPolicy,
-    PageView,
-    Route,
-    RouteView,
-    Snapshot,
-)
+from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, DispatchPolicy, Route
+from quire.contracts.selection import PageView, RouteView, Snapshot
 from quire.contracts.steps import AttemptFailure
 
 NOW = 1000.0

@@ -21,10 +21,10 @@ def test_older_worker_passes_over_what_a_newer_one_adds() -> None:
     assert DocumentRequest.model_validate({**asked.model_dump(), "of_next_year": 1}) == asked
 
 
-@pytest.mark.parametrize("wish", [RetryRequest, CancelRequest])
-def test_misspelt_wish_is_refused(wish: type[StrictWire]) -> None:
+@pytest.mark.parametrize("request_type", [RetryRequest, CancelRequest])
+def test_misspelt_request_is_refused(request_type: type[StrictWire]) -> None:
     with pytest.raises(ValidationError):
-        wish.model_validate({"pagse": "3"})
+        request_type.model_validate({"pagse": "3"})
 
 
 def test_misspelt_option_of_a_document_is_refused() -> None:

@@ -7,26 +7,21 @@ from quire.contracts.money import Paid
 from quire.contracts.page import AttemptNote, PageRecord
 from quire.contracts.plan import DocumentPlan
 from quire.contracts.reading import ReadingOptions
-from quire.contracts.routing import (
-    Assignment,
-    BreakerPolicy,
-    Chain,
-    DispatchPolicy,
-    Route,
-    Selection,
-)
+from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
+from quire.contracts.selection import Assignment, Selection
 from quire.contracts.steps import AttemptFailure, AttemptReceipt, DocumentReceipt
 from quire.domain.cost import Spending
 from workflows.document.details import GAP, bar, render_details, render_request
-from workflows.document.state import DocumentProgress
+from workflows.document.progress import Phase
+from workflows.document.state import DocumentState
 
 # Eight in the evening of the first day.
 EIGHT = 72_000.0
 REQUEST = DocumentRequest(job_id="job", source="store:1", source_name="report.pdf", user_id="ada")
 
 
-def shown(progress: DocumentProgress, now: float, request: DocumentRequest = REQUEST) -> str:
-    return render_details(request, progress, now).replace(GAP, " ")
+def shown(state: DocumentState, now: float, request: DocumentRequest = REQUEST) -> str:
+    return render_details(request, state, now).replace(GAP, " ")
 
 
 def surveyed(classes: str) -> Carried:
@@ -49,21 +44,21 @@ def surveyed(classes: str) -> Carried:
     )
 
 
-def progress_of(carried: Carried) -> DocumentProgress:
-    progress = DocumentProgress("job", "ada", started=EIGHT)
-    progress.phase = "dispatch"
-    progress.choose_pages(None, carried.source.page_count)
-    progress.take_up(carried, text_only=False)
-    return progress
+def state_of(carried: Carried) -> DocumentState:
+    state = DocumentState("job", started=EIGHT)
+    state.progress.phase = Phase.DISPATCH
+    state.pages.choose(None, carried.source.page_count)
+    state.take_up(carried, text_only=False)
+    return state
 
 
-def start(progress: DocumentProgress, page: int, route: int) -> None:
+def start(state: DocumentState, page: int, route: int) -> None:
     assignment = Assignment(page=page, route=route, seconds=60.0, how="now")
-    progress.require_dispatch().apply(Selection(assign=(assignment,)))
+    state.pages.require_dispatch().apply(Selection(assign=(assignment,)))
 
 
 def test_before_the_survey_there_is_little_to_tell() -> None:
-    text = shown(DocumentProgress("job", "ada", started=EIGHT), EIGHT + 1)
+    text = shown(DocumentState("job", started=EIGHT), EIGHT + 1)
     assert "0 of 0 pages" in text
     assert "route" not in text
     assert "count" not in text
@@ -81,13 +76,13 @@ def test_what_was_asked_for_is_shown_as_far_as_it_is_known() -> None:
         "| job | job |",
     ):
         assert row in start
-    assert start in shown(DocumentProgress("job", "ada", started=EIGHT), EIGHT + 1)
+    assert start in shown(DocumentState("job", started=EIGHT), EIGHT + 1)
     asked = REQUEST.model_copy(update={"engine": "openai", "deadline_s": 90.0, "pages": "1-3"})
     text = render_request(asked, "openai").replace(GAP, " ")
     for row in ("| pages | 1-3 |", "| engine | openai, tier primary |", "| deadline | 90 s |"):
         assert row in text
 
-    planned = shown(progress_of(surveyed("TS")), EIGHT + 1)
+    planned = shown(state_of(surveyed("TS")), EIGHT + 1)
     for row in (
         "| file | report.pdf |",
         "| engine | openai, tier primary |",
@@ -97,13 +92,13 @@ def test_what_was_asked_for_is_shown_as_far_as_it_is_known() -> None:
         assert row in planned
     no_model = REQUEST.model_copy(update={"text_only": True})
     assert "| engine | none, MuPDF's text only |" in shown(
-        progress_of(surveyed("TS")), EIGHT, no_model
+        state_of(surveyed("TS")), EIGHT, no_model
     )
 
 
 def test_a_failing_vendor_is_seen_with_its_time_to_retry() -> None:
-    progress = failing()
-    text = shown(progress, EIGHT + 20)
+    state = failing()
+    text = shown(state, EIGHT + 20)
     assert "3 of 6 pages" in text
     assert "as of 1970-01-01 20:00:20 UTC; began 20:00:00 UTC; deadline 20:03:00 UTC; $" in text
     assert "$0.0015 for 120 tokens" in text
@@ -115,57 +110,57 @@ def test_a_failing_vendor_is_seen_with_its_time_to_retry() -> None:
     assert "| 3 | openai:one | GW_5XX | 503 / (b>busy(/b> sorry 'x' |" in text
 
 
-def failing(carried: Carried | None = None) -> DocumentProgress:
+def failing(carried: Carried | None = None) -> DocumentState:
     """One vendor has failed on page 3, the other has read page 4."""
-    progress = progress_of(carried or surveyed("TTHHHS"))
-    pages = progress.require_dispatch()
-    start(progress, 3, 0)
+    state = state_of(carried or surveyed("TTHHHS"))
+    pages = state.pages.require_dispatch()
+    start(state, 3, 0)
     failure = AttemptFailure(
         kind=FailureKind.SERVER, message="openai:one: 503 | <b>busy</b>\nsorry `x`"
     )
     pages.failed(3, failure, EIGHT + 10)
-    progress.erred(3)
-    start(progress, 4, 1)
+    state.attempt_failed(3)
+    start(state, 4, 1)
     receipt = AttemptReceipt(milliseconds=10, chars=5, paid=Paid(100, 20, 1500))
     pages.succeeded(4, receipt)
-    progress.spent.add(receipt.paid)
-    return progress
+    state.progress.spent.add(receipt.paid)
+    return state
 
 
 def test_what_is_shown_stays_true_while_nothing_happens() -> None:
     """Nothing is counted from the moment of drawing, for it may be looked at much later."""
-    progress = failing()
-    soon, late = shown(progress, EIGHT + 20), shown(progress, EIGHT + 170)
+    state = failing()
+    soon, late = shown(state, EIGHT + 20), shown(state, EIGHT + 170)
     assert soon != late
     assert soon.replace("as of 1970-01-01 20:00:20", "as of 1970-01-01 20:02:50") == late
 
 
 def test_moments_of_another_day_have_their_date() -> None:
-    progress = failing()
-    assert "| 1970-01-01 20:00:40 |" in shown(progress, EIGHT + 86_400)
-    assert "began 1970-01-01 20:00:00 UTC" in shown(progress, EIGHT + 86_400)
+    state = failing()
+    assert "| 1970-01-01 20:00:40 |" in shown(state, EIGHT + 86_400)
+    assert "began 1970-01-01 20:00:00 UTC" in shown(state, EIGHT + 86_400)
 
 
 def test_the_next_run_shows_the_same() -> None:
     """Whoever looks does not see that history was cut."""
     start = surveyed("TTHHHS")
-    progress = failing(start)
-    onward = Carried.model_validate_json(progress.carry(start).model_dump_json())
-    assert shown(progress_of(onward), EIGHT + 20) == shown(progress, EIGHT + 20)
+    state = failing(start)
+    onward = Carried.model_validate_json(state.carry(start).model_dump_json())
+    assert shown(state_of(onward), EIGHT + 20) == shown(state, EIGHT + 20)
 
 
 def test_pages_of_an_earlier_result_count_for_the_route_that_read_them() -> None:
     record = PageRecord(page=1, attempts=(AttemptNote(3, "ok"),))
     taken_over = {"records": (record,), "past_routes": ("old:model", "anthropic:two")}
-    progress = progress_of(surveyed("SS").model_copy(update=taken_over))
-    assert "| anthropic:two | closed |  | 0 | 1 |" in shown(progress, EIGHT)
+    state = state_of(surveyed("SS").model_copy(update=taken_over))
+    assert "| anthropic:two | closed |  | 0 | 1 |" in shown(state, EIGHT)
 
 
 def test_the_end_says_how_long_it_took() -> None:
-    progress = failing()
-    progress.close(timed_out=True, cancelled=False)
-    progress.completed(EIGHT + 180)
-    text = shown(progress, EIGHT + 180)
+    state = failing()
+    state.close(timed_out=True, cancelled=False)
+    state.complete(EIGHT + 180)
+    text = shown(state, EIGHT + 180)
     assert "ended 1970-01-01 20:03:00 UTC after 180 s; the deadline passed" in text
     assert "as of" not in text
     assert "| owner | ada |" in text

@@ -7,27 +7,18 @@ from quire.contracts.codes import Code, FailureKind
 from quire.contracts.money import NOTHING, Paid
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import AttemptNote, Classification, PageRecord, TextSource
-from quire.contracts.routing import (
-    Assignment,
-    BreakerPolicy,
-    BreakerState,
-    Deferral,
-    DispatchPolicy,
-    Route,
-    Selection,
-)
+from quire.contracts.routing import BreakerPolicy, BreakerState, DispatchPolicy, Route
+from quire.contracts.selection import Assignment, Deferral, Selection
 from quire.contracts.steps import AttemptReceipt
 from quire.domain.document.attempts import CANCELLED, DEADLINE
 from quire.domain.errors import MEANING
 from quire.domain.routing.selection import select
 from tests.domain.simulator import TOO_LATE
 from tests.domain.strategies import KINDS, NOW, failure
+from workflows.document.crowd import CROWDED_AT_MOST_S, CROWDED_FOR_S, STOOD_DOWN_FOR_S
 from workflows.document.dispatch import (
-    CROWDED_AT_MOST_S,
-    CROWDED_FOR_S,
     PAGES_IN_VIEW,
-    STOOD_DOWN_FOR_S,
-    Dispatch,
+    DispatchState,
 )
 
 A_M = Route(provider="a", model="m")
@@ -43,8 +34,8 @@ def books(
     pages: int = 3,
     breaker: BreakerPolicy | None = None,
     policy: DispatchPolicy | None = None,
-) -> Dispatch:
-    return Dispatch(
+) -> DispatchState:
+    return DispatchState(
         job_id="job",
         routes=routes,
         dispatch=policy or DispatchPolicy(),
@@ -54,11 +45,11 @@ def books(
     )
 
 
-def start(dispatch: Dispatch, page: int, route: int, seconds: float = 60.0) -> None:
+def start(dispatch: DispatchState, page: int, route: int, seconds: float = 60.0) -> None:
     dispatch.apply(Selection(assign=(Assignment(page, route, seconds),)))
 
 
-def states(dispatch: Dispatch) -> dict[str, str]:
+def states(dispatch: DispatchState) -> dict[str, str]:
     return {
         key: breaker.state.value
         for key, breaker in dispatch.health.breakers.items()
@@ -107,7 +98,7 @@ def test_timeout_in_a_hurry_of_ours_is_not_counted() -> None:
     assert states(dispatch) == {"a:m": "open"}
 
 
-def probing(dispatch: Dispatch, *, provider: bool) -> None:
+def probing(dispatch: DispatchState, *, provider: bool) -> None:
     """Page 2 is the probe of route 0 after page 1 failed there."""
     start(dispatch, 1, 0)
     dispatch.failed(1, failure(FailureKind.CONNECT if provider else FailureKind.SERVER), NOW)
@@ -352,7 +343,7 @@ def test_page_that_a_model_had_read_gets_a_take_of_its_own(source: TextSource, t
     assert [note.milliseconds for note in dispatch.records[1].attempts] == [5, 7]
 
 
-def read_twice(dispatch: Dispatch) -> PageRecord:
+def read_twice(dispatch: DispatchState) -> PageRecord:
     """Page 1 was read, and waits to be read again."""
     start(dispatch, 1, 0)
     dispatch.succeeded(1, READ)
@@ -396,7 +387,7 @@ def test_good_page_that_is_read_again_is_the_new_one() -> None:
 
 
 def test_page_moves_from_route_to_route_within_one_reading() -> None:
-    """A manual retry that goes elsewhere is a person's wish and no failover."""
+    """A manual retry that goes elsewhere is a person's request and no failover."""
     dispatch = books(A_M, B_M, pages=1)
     start(dispatch, 1, 0)
     dispatch.failed(1, failure(FailureKind.SERVER), NOW)
@@ -418,7 +409,7 @@ def test_good_page_survives_a_next_run() -> None:
     dispatch = books(A_M, pages=1)
     before = read_twice(dispatch)
     carried = CarriedDispatch.model_validate_json(dispatch.carry().model_dump_json())
-    going_on = Dispatch(
+    going_on = DispatchState(
         job_id="job",
         routes=dispatch.routes,
         dispatch=dispatch.policy,
@@ -465,7 +456,7 @@ def test_carried_dispatch_goes_on_where_it_was() -> None:
     dispatch.succeeded(3, READ)
     dispatch.apply(Selection(defer=(Deferral(page=1, not_before=NOW + 9),)))
     carried = CarriedDispatch.model_validate_json(dispatch.carry().model_dump_json())
-    going_on = Dispatch(
+    going_on = DispatchState(
         job_id="job",
         routes=dispatch.routes,
         dispatch=dispatch.policy,
@@ -619,7 +610,7 @@ def test_waiting_page_carries_what_it_has_cost() -> None:
     dispatch.failed(1, REFUSED, NOW)
     (carried,) = dispatch.carry().pages
     assert carried.wasted == REFUSED.wasted
-    again = Dispatch(
+    again = DispatchState(
         job_id="job",
         routes=(A_M, B_M),
         dispatch=DispatchPolicy(),
@@ -646,7 +637,7 @@ def test_answer_of_another_run_is_marked_and_one_that_came_too_late_was_in_vain(
     ]
 
 
-def test_page_read_again_by_wish_cost_both_readings() -> None:
+def test_page_read_again_on_request_cost_both_readings() -> None:
     dispatch = books(A_M, pages=1)
     start(dispatch, 1, 0)
     dispatch.succeeded(1, BOUGHT)

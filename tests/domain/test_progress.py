@@ -28,7 +28,7 @@ from tests.domain.strategies import (
     quick,
 )
 from workflows.document import queries
-from workflows.document.state import DocumentProgress
+from workflows.document.state import DocumentState
 
 REFUSED = ErrorInfo(
     code=Code.NOT_PDF,
@@ -50,11 +50,11 @@ def plan(*routes: Route, left_out: tuple[str, ...] = (), seconds: float = 60.0) 
     )
 
 
-def begun(classes: str, *routes: Route, pages: str | None = None) -> DocumentProgress:
-    progress = DocumentProgress("job", "me", NOW)
-    progress.choose_pages(pages, len(classes))
-    progress.take_up(carried(classes, plan(*routes)), text_only=False)
-    return progress
+def begun(classes: str, *routes: Route, pages: str | None = None) -> DocumentState:
+    state = DocumentState("job", NOW)
+    state.pages.choose(pages, len(classes))
+    state.take_up(carried(classes, plan(*routes)), text_only=False)
+    return state
 
 
 def carried(classes: str, how: DocumentPlan) -> Carried:
@@ -96,56 +96,56 @@ def check(status: DocumentStatus) -> None:
 )
 def test_contract_at_every_moment(classes: str, script: list[Outcome]) -> None:
     routes = (Route(provider="a", model="m"), Route(provider="b", model="m"))
-    progress = begun(classes, *routes)
+    state = begun(classes, *routes)
     done: list[int] = []
 
     def watch(simulation: Simulation) -> None:
-        status = progress.status()
+        status = queries.status(state)
         check(status)
         assert status.status == "running"
         assert status.total_items == len(classes)
         counted = status.completed_items + status.failed_items
         assert counted == len(classes) - status.progress_detail.waiting - len(
-            progress.require_dispatch().flights
+            state.pages.require_dispatch().flights
         )
         done.append(counted)
-        states = [page.state for page in queries.pages(progress, PageRange())]
+        states = [page.state for page in queries.pages(state, PageRange())]
         assert states.count("done") == counted
-        assert len(queries.breakers(progress)) == 4
+        assert len(queries.breakers(state)) == 4
 
     simulation = Simulation(
-        progress.require_dispatch(), {0: script, 1: script[::-1]}, NOW, watch=watch
+        state.pages.require_dispatch(), {0: script, 1: script[::-1]}, NOW, watch=watch
     )
     simulation.run()
     assert done == sorted(done), "absolute counts never go back"
-    progress.close(timed_out=simulation.timed_out, cancelled=False)
-    progress.completed(simulation.now)
-    status = progress.status()
+    state.close(timed_out=simulation.timed_out, cancelled=False)
+    state.complete(simulation.now)
+    status = queries.status(state)
     check(status)
     assert status.status == "completed"
     assert status.completed_items + status.failed_items == status.total_items
-    assert [record.page for record in progress.records()] == list(range(1, len(classes) + 1))
+    assert [record.page for record in state.pages.records()] == list(range(1, len(classes) + 1))
 
 
 def test_life_of_a_status() -> None:
-    progress = DocumentProgress("job", "me", NOW)
-    assert progress.status().status == "pending"
-    check(progress.status())
-    progress.planned(plan(), NOW + 60)
-    assert progress.status().status == "running"
-    assert queries.breakers(progress) == []
-    assert queries.pages(progress, PageRange()) == []
-    progress.failed(REFUSED, NOW + 1)
-    status = progress.status()
+    state = DocumentState("job", NOW)
+    assert queries.status(state).status == "pending"
+    check(queries.status(state))
+    state.set_plan(plan(), NOW + 60)
+    assert queries.status(state).status == "running"
+    assert queries.breakers(state) == []
+    assert queries.pages(state, PageRange()) == []
+    state.fail(REFUSED, NOW + 1)
+    status = queries.status(state)
     check(status)
     assert status.error_message == REFUSED.line()
 
 
 def test_pages_that_need_no_model_are_settled_by_the_survey() -> None:
-    progress = begun("THSB")
-    assert progress.vision_pages == 2
-    assert progress.require_dispatch().waiting == [2, 3]
-    assert {n: r.source for n, r in progress.settled.items()} == {
+    state = begun("THSB")
+    assert len(state.pages.vision) == 2
+    assert state.pages.require_dispatch().waiting == [2, 3]
+    assert {n: r.source for n, r in state.pages.settled.items()} == {
         1: TextSource.MUPDF,
         4: TextSource.MUPDF,
     }
@@ -156,62 +156,62 @@ def test_pages_that_need_no_model_are_settled_by_the_survey() -> None:
     [(False, False, 2), (True, False, 4), (False, True, 0), (True, True, 0)],
 )
 def test_which_pages_need_a_model(every_page: bool, text_only: bool, vision: int) -> None:
-    progress = DocumentProgress("job", "me", NOW)
-    progress.choose_pages(None, 4)
+    state = DocumentState("job", NOW)
+    state.pages.choose(None, 4)
     how = plan().model_copy(update={"every_page": every_page})
-    progress.take_up(carried("THSB", how), text_only=text_only)
-    assert progress.vision_pages == vision
+    state.take_up(carried("THSB", how), text_only=text_only)
+    assert len(state.pages.vision) == vision
 
 
 def test_only_chosen_pages_exist() -> None:
-    progress = begun("TSSST", Route(provider="a", model="m"), pages="2,5")
-    assert progress.status().total_items == 2
-    assert sorted(progress.classes) == [2, 5]
-    assert [page.page for page in queries.pages(progress, PageRange(first=3))] == [5]
+    state = begun("TSSST", Route(provider="a", model="m"), pages="2,5")
+    assert queries.status(state).total_items == 2
+    assert sorted(state.pages.classes) == [2, 5]
+    assert [page.page for page in queries.pages(state, PageRange(first=3))] == [5]
 
 
 def test_deadline_before_the_survey_leaves_no_page_out() -> None:
-    progress = DocumentProgress("job", "me", NOW)
-    progress.planned(plan(), NOW + 60)
-    progress.choose_pages(None, 3)
-    progress.close(timed_out=True, cancelled=False)
-    progress.completed(NOW + 60)
-    status = progress.status()
+    state = DocumentState("job", NOW)
+    state.set_plan(plan(), NOW + 60)
+    state.pages.choose(None, 3)
+    state.close(timed_out=True, cancelled=False)
+    state.complete(NOW + 60)
+    status = queries.status(state)
     check(status)
     assert status.failed_items == 3
     assert status.progress_detail.timeout_occurred
-    assert progress.vision_pages == 3
-    assert {r.source for r in progress.records()} == {TextSource.MUPDF_TIMEOUT_FALLBACK}
+    assert len(state.pages.vision) == 3
+    assert {r.source for r in state.pages.records()} == {TextSource.MUPDF_TIMEOUT_FALLBACK}
 
 
 def test_deadline_after_the_last_page_is_no_timeout() -> None:
-    progress = begun("TT")
-    progress.close(timed_out=True, cancelled=False)
-    assert not progress.timed_out
+    state = begun("TT")
+    state.close(timed_out=True, cancelled=False)
+    assert not state.end.timed_out
 
 
 def test_left_out_routes_are_a_warning_only_where_a_model_was_needed() -> None:
     for classes, warned in (("TT", ()), ("TS", ("openai is left out",))):
-        progress = DocumentProgress("job", "me", NOW)
-        progress.choose_pages(None, 2)
+        state = DocumentState("job", NOW)
+        state.pages.choose(None, 2)
         how = plan(left_out=("openai is left out",))
-        progress.take_up(carried(classes, how), text_only=False)
-        assert progress.warnings == warned
+        state.take_up(carried(classes, how), text_only=False)
+        assert state.warnings == warned
 
 
 def test_unsurveyed_pages_have_a_class_to_show() -> None:
-    progress = DocumentProgress("job", "me", NOW)
-    progress.planned(plan(), NOW + 60)
-    progress.choose_pages(None, 1)
-    (page,) = queries.pages(progress, PageRange())
+    state = DocumentState("job", NOW)
+    state.set_plan(plan(), NOW + 60)
+    state.pages.choose(None, 1)
+    (page,) = queries.pages(state, PageRange())
     assert (page.state, page.classification) == ("waiting", Classification.SCANNED)
 
 
 def test_cancelled_document_says_so_and_not_that_it_was_late() -> None:
-    progress = begun("TSS", Route(provider="a", model="m"))
-    progress.close(timed_out=True, cancelled=True)
-    progress.completed(NOW + 9)
-    status = progress.status()
+    state = begun("TSS", Route(provider="a", model="m"))
+    state.close(timed_out=True, cancelled=True)
+    state.complete(NOW + 9)
+    status = queries.status(state)
     check(status)
     assert status.progress_detail.cancelled
     assert not status.progress_detail.timeout_occurred
@@ -220,38 +220,38 @@ def test_cancelled_document_says_so_and_not_that_it_was_late() -> None:
 
 
 def test_retry_takes_degraded_pages_or_the_named_ones() -> None:
-    progress = begun("TSS")
-    dispatch = progress.require_dispatch()
+    state = begun("TSS")
+    dispatch = state.pages.require_dispatch()
     dispatch.apply(select(dispatch.snapshot(NOW)))
-    assert progress.retryable(None) == (2, 3)
-    assert progress.retryable("1,3,9") == (1, 3)
-    assert progress.retry("3", NOW) == (3,)
-    check(progress.status())
-    assert progress.status().failed_items == 1
+    assert state.pages.retryable(None) == (2, 3)
+    assert state.pages.retryable("1,3,9") == (1, 3)
+    assert state.pages.retry("3", NOW) == (3,)
+    check(queries.status(state))
+    assert queries.status(state).failed_items == 1
     assert dispatch.waiting == [3]
     assert dispatch.pages[3].take == 0, "no answer is stored that could be found"
-    assert progress.retry("1", NOW) == (1,)
+    assert state.pages.retry("1", NOW) == (1,)
     assert dispatch.pages[1].take == 0, "no model had read it"
-    assert progress.vision_pages == 3
+    assert len(state.pages.vision) == 3
     assert dispatch.waiting == [1, 3]
-    check(progress.status())
+    check(queries.status(state))
 
 
 def test_versions_tell_what_changed() -> None:
-    progress = begun("SS", Route(provider="a", model="m"))
-    dispatch = progress.require_dispatch()
+    state = begun("SS", Route(provider="a", model="m"))
+    dispatch = state.pages.require_dispatch()
     for assignment, _ in dispatch.apply(select(dispatch.snapshot(NOW))):
         dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1))
-        progress.touched(assignment.page, NOW + 1)
-    assert progress.changed_pages() == ()
-    progress.next_version()
-    progress.retry("2", NOW + 2)
+        state.attempt_settled(assignment.page, NOW + 1)
+    assert state.version.changed_pages() == ()
+    state.version.begin_next()
+    state.pages.retry("2", NOW + 2)
     for assignment, _ in dispatch.apply(select(dispatch.snapshot(NOW + 2))):
         dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1))
-        progress.touched(assignment.page, NOW + 3)
-    assert progress.version == 2
-    assert progress.changed_pages() == (2,)
-    assert progress.status().last_completed_item == 2
+        state.attempt_settled(assignment.page, NOW + 3)
+    assert state.version.number == 2
+    assert state.version.changed_pages() == (2,)
+    assert queries.status(state).last_completed_item == 2
 
 
 # --- read again ----------------------------------------------------------------------------
@@ -260,69 +260,69 @@ A_M = Route(provider="a", model="m")
 READ = AttemptReceipt(milliseconds=1, chars=1)
 
 
-def read_all(progress: DocumentProgress, now: float = NOW) -> None:
+def read_all(state: DocumentState, now: float = NOW) -> None:
     """Every page that can be read now is."""
-    dispatch = progress.require_dispatch()
+    dispatch = state.pages.require_dispatch()
     for assignment, _ in dispatch.apply(select(dispatch.snapshot(now))):
         dispatch.succeeded(assignment.page, READ)
-        progress.touched(assignment.page, now)
+        state.attempt_settled(assignment.page, now)
 
 
 def next_run(
-    progress: DocumentProgress, before: Carried, *, text_only: bool = False
-) -> tuple[DocumentProgress, Carried]:
+    state: DocumentState, before: Carried, *, text_only: bool = False
+) -> tuple[DocumentState, Carried]:
     """The document after a journey through history."""
-    whole = Carried.model_validate_json(progress.carry(before).model_dump_json())
-    again = DocumentProgress(progress.job_id, progress.user_id, NOW + 999)
-    again.chosen = progress.chosen
+    whole = Carried.model_validate_json(state.carry(before).model_dump_json())
+    again = DocumentState(state.job_id, NOW + 999)
+    again.pages.chosen = state.pages.chosen
     again.take_up(whole, text_only=text_only)
     return again, whole
 
 
 def test_good_page_that_cannot_be_read_again_still_counts_as_done() -> None:
-    progress = begun("TS", A_M)
-    read_all(progress)
-    before = progress.records()
-    assert progress.retry("2", NOW) == (2,)
-    assert progress.status().completed_items == 1
-    progress.close(timed_out=True, cancelled=False)
-    assert progress.records() == before
-    status = progress.status()
+    state = begun("TS", A_M)
+    read_all(state)
+    before = state.pages.records()
+    assert state.pages.retry("2", NOW) == (2,)
+    assert queries.status(state).completed_items == 1
+    state.close(timed_out=True, cancelled=False)
+    assert state.pages.records() == before
+    status = queries.status(state)
     check(status)
     assert (status.completed_items, status.failed_items) == (2, 0)
 
 
-def test_each_wish_to_read_a_good_page_again_is_a_take() -> None:
-    progress = begun("S", A_M)
-    read_all(progress)
+def test_each_request_to_read_a_good_page_again_is_a_take() -> None:
+    state = begun("S", A_M)
+    read_all(state)
     takes = []
     for _ in range(3):
-        progress.retry("1", NOW)
-        read_all(progress)
-        takes.append(progress.records()[0].take)
+        state.pages.retry("1", NOW)
+        read_all(state)
+        takes.append(state.pages.records()[0].take)
     assert takes == [1, 2, 3]
-    assert len(progress.records()[0].attempts) == 4
+    assert len(state.pages.records()[0].attempts) == 4
 
 
 @pytest.mark.parametrize("text_only", [True, False])
 def test_text_page_to_be_read_again_survives_a_next_run(text_only: bool) -> None:
-    progress = DocumentProgress("job", "me", NOW)
-    progress.choose_pages(None, 4)
+    state = DocumentState("job", NOW)
+    state.pages.choose(None, 4)
     start = carried("TTSB", plan(A_M))
-    progress.take_up(start, text_only=text_only)
-    progress.retry("1,4", NOW)
-    vision = progress.vision_pages
-    going_on, start = next_run(progress, start, text_only=text_only)
-    assert going_on.vision_pages == vision
-    assert going_on.require_dispatch().waiting == progress.require_dispatch().waiting
+    state.take_up(start, text_only=text_only)
+    state.pages.retry("1,4", NOW)
+    vision = len(state.pages.vision)
+    going_on, start = next_run(state, start, text_only=text_only)
+    assert len(going_on.pages.vision) == vision
+    assert going_on.pages.require_dispatch().waiting == state.pages.require_dispatch().waiting
     for _ in range(2):
         read_all(going_on)
     finished, _ = next_run(going_on, start, text_only=text_only)
-    assert finished.records() == going_on.records()
-    sources = {record.page: record.source for record in finished.records()}
+    assert finished.pages.records() == going_on.pages.records()
+    sources = {record.page: record.source for record in finished.pages.records()}
     third = TextSource.MUPDF if text_only else TextSource.AI
     assert sources == {1: TextSource.AI, 2: TextSource.MUPDF, 3: third, 4: TextSource.AI}
-    assert finished.vision_pages == vision
+    assert len(finished.pages.vision) == vision
 
 
 @pytest.mark.parametrize(
@@ -345,21 +345,21 @@ def test_finished_job_reads_a_named_page_again_even_one_of_text(
             "version": 2,
         }
     )
-    progress = DocumentProgress("job", "me", NOW)
-    progress.choose_pages(None, 2)
-    progress.take_up(start, text_only=False)
-    assert progress.require_dispatch().waiting == [1]
-    assert progress.vision_pages == 2
+    state = DocumentState("job", NOW)
+    state.pages.choose(None, 2)
+    state.take_up(start, text_only=False)
+    assert state.pages.require_dispatch().waiting == [1]
+    assert len(state.pages.vision) == 2
     # Carried before it is read, it is still to be read, as the same take, once.
-    going_on, start = next_run(progress, start)
+    going_on, start = next_run(state, start)
     assert start.again == ()
-    assert going_on.require_dispatch().pages == progress.require_dispatch().pages
+    assert going_on.pages.require_dispatch().pages == state.pages.require_dispatch().pages
     read_all(going_on)
-    record = going_on.records()[0]
+    record = going_on.pages.records()[0]
     assert (record.source, record.take) == (TextSource.AI, take)
     assert record.attempts == (*before.attempts, AttemptNote(0, OK, 1))
     assert record.answer is None, "the answer is a new one"
-    assert going_on.changed_pages() == (1,)
+    assert going_on.version.changed_pages() == (1,)
     (page, _) = queries.pages(going_on, PageRange())
     assert page.route == "a:m"
 
@@ -369,12 +369,12 @@ def test_finished_job_keeps_a_good_page_that_cannot_be_read_again() -> None:
     start = carried("S", plan(A_M)).model_copy(
         update={"again": (before,), "past_routes": ("old:m",), "version": 2}
     )
-    progress = DocumentProgress("job", "me", NOW)
-    progress.choose_pages(None, 1)
-    progress.take_up(start, text_only=False)
-    going_on, _ = next_run(progress, start)
+    state = DocumentState("job", NOW)
+    state.pages.choose(None, 1)
+    state.take_up(start, text_only=False)
+    going_on, _ = next_run(state, start)
     going_on.close(timed_out=False, cancelled=True)
-    assert going_on.records() == (before,)
+    assert going_on.pages.records() == (before,)
 
 
 def test_text_page_that_an_earlier_run_had_read_stays_read() -> None:
@@ -388,12 +388,12 @@ def test_text_page_that_an_earlier_run_had_read_stays_read() -> None:
             "version": 3,
         }
     )
-    progress = DocumentProgress("job", "me", NOW)
-    progress.choose_pages(None, 2)
-    progress.take_up(start, text_only=False)
-    going_on, _ = next_run(progress, start)
-    assert going_on.records() == (read,), "the text of a model was dropped for MuPDF's"
-    assert progress.vision_pages == going_on.vision_pages == 2
+    state = DocumentState("job", NOW)
+    state.pages.choose(None, 2)
+    state.take_up(start, text_only=False)
+    going_on, _ = next_run(state, start)
+    assert going_on.pages.records() == (read,), "the text of a model was dropped for MuPDF's"
+    assert len(state.pages.vision) == len(going_on.pages.vision) == 2
 
 
 # --- from run to run -----------------------------------------------------------------------
@@ -470,42 +470,42 @@ def test_nothing_is_lost_from_run_to_run(
 ) -> None:
     """At any moment with nothing in flight: pages, attempts, takes, breakers and counts stay."""
     start, script = life
-    progress = DocumentProgress("job", "me", NOW)
-    progress.choose_pages(None, len(start.classes))
-    progress.take_up(start, text_only=text_only)
+    state = DocumentState("job", NOW)
+    state.pages.choose(None, len(start.classes))
+    state.take_up(start, text_only=text_only)
     now = NOW
-    for selections, wish in runs:
-        simulation = Simulation(progress.require_dispatch(), script, now).run(
+    for selections, spec in runs:
+        simulation = Simulation(state.pages.require_dispatch(), script, now).run(
             drain_after=selections
         )
         now = simulation.now
         if now >= start.deadline:
             break
-        progress.retry(wish, now)
-        progress.touched(1, now)
-        going_on, start = next_run(progress, start, text_only=text_only)
-        compare(progress, going_on, now)
-        progress = going_on
-    Simulation(progress.require_dispatch(), script, now).run()
-    progress.close(timed_out=True, cancelled=False)
-    assert [record.page for record in progress.records()] == list(progress.chosen)
-    check(progress.status())
+        state.pages.retry(spec, now)
+        state.attempt_settled(1, now)
+        going_on, start = next_run(state, start, text_only=text_only)
+        compare(state, going_on, now)
+        state = going_on
+    Simulation(state.pages.require_dispatch(), script, now).run()
+    state.close(timed_out=True, cancelled=False)
+    assert [record.page for record in state.pages.records()] == list(state.pages.chosen)
+    check(queries.status(state))
 
 
-def compare(before: DocumentProgress, after: DocumentProgress, now: float) -> None:
-    one, two = before.require_dispatch(), after.require_dispatch()
-    assert after.records() == before.records()
+def compare(before: DocumentState, after: DocumentState, now: float) -> None:
+    one, two = before.pages.require_dispatch(), after.pages.require_dispatch()
+    assert after.pages.records() == before.pages.records()
     assert two.waiting == one.waiting
     assert {n: two.pages[n] for n in two.waiting} == {n: one.pages[n] for n in one.waiting}
     assert queries.breakers(after) == queries.breakers(before)
     assert two.health.breakers == one.health.breakers
     assert two.answered == one.answered
     assert queries.pages(after, PageRange()) == queries.pages(before, PageRange())
-    assert after.vision == before.vision
+    assert after.pages.vision == before.pages.vision
     assert after.route_keys == before.route_keys
     assert after.warnings == before.warnings
-    assert (after.version, after.changed) == (before.version, before.changed)
-    told, carried_on = before.status(), after.status()
+    assert after.version == before.version
+    told, carried_on = queries.status(before), queries.status(after)
     check(carried_on)
     same = ("status", "total_items", "completed_items", "failed_items", "started_at", "deadline_at")
     assert [getattr(carried_on, name) for name in same] == [getattr(told, name) for name in same]
@@ -516,24 +516,24 @@ def compare(before: DocumentProgress, after: DocumentProgress, now: float) -> No
 
 def test_document_goes_on_in_its_next_run() -> None:
     routes = (Route(provider="a", model="m"), Route(provider="b", model="m"))
-    progress = begun("TSSSS", *routes)
-    dispatch = progress.require_dispatch()
+    state = begun("TSSSS", *routes)
+    dispatch = state.pages.require_dispatch()
     first, second, *_ = dispatch.apply(select(dispatch.snapshot(NOW)))
     dispatch.succeeded(first[0].page, AttemptReceipt(milliseconds=1, chars=1))
     dispatch.failed(second[0].page, failure(FailureKind.SERVER), NOW + 1)
-    progress.erred(second[0].page)
+    state.attempt_failed(second[0].page)
     for number in list(dispatch.flights):
         dispatch.stood_aside(number, NOW + 1, crowded=False)
-    whole = progress.carry(carried("TSSSS", plan(*routes)))
-    again = DocumentProgress("job", "me", NOW)
-    again.choose_pages(None, 5)
+    whole = state.carry(carried("TSSSS", plan(*routes)))
+    again = DocumentState("job", NOW)
+    again.pages.choose(None, 5)
     again.take_up(Carried.model_validate_json(whole.model_dump_json()), text_only=False)
-    assert again.records() == progress.records()
-    assert again.vision_pages == progress.vision_pages
-    assert again.require_dispatch().waiting == dispatch.waiting
-    assert queries.breakers(again) == queries.breakers(progress)
-    assert len(again.last_errors) == 1
-    assert again.last_errors == progress.last_errors
-    before, after = progress.status(), again.status()
+    assert again.pages.records() == state.pages.records()
+    assert len(again.pages.vision) == len(state.pages.vision)
+    assert again.pages.require_dispatch().waiting == dispatch.waiting
+    assert queries.breakers(again) == queries.breakers(state)
+    assert len(again.progress.last_errors) == 1
+    assert again.progress.last_errors == state.progress.last_errors
+    before, after = queries.status(state), queries.status(again)
     assert after.completed_items == before.completed_items
     assert after.progress_detail == before.progress_detail

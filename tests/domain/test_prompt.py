@@ -123,7 +123,7 @@ def test_empty_neighbours_are_not_mentioned() -> None:
     assert neighbour_context(5, {4: " \n ", 6: ""}, 1000) == ""
 
 
-def test_user_prompt_says_page_wishes_and_context() -> None:
+def test_user_prompt_says_page_instructions_and_context() -> None:
     prompt = user_prompt(
         2, 9, {1: "before", 3: "after"}, max_context_bytes=1000, instructions="  Dates as ISO. \n"
     )

@@ -23,11 +23,11 @@ from quire.contracts.page import (
     Usage,
 )
 from quire.contracts.results import PageResult, ResultMetadata
-from quire.contracts.routing import Assignment, Deferral, Selection
+from quire.contracts.selection import Assignment, Deferral, Selection
 from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest, FinalizeRequest
 from quire.contracts.stored import StoredAnswer
 from quire.domain.cost import Spending
-from quire.domain.document.attempts import DEADLINE, OK, tell_attempts
+from quire.domain.document.attempts import DEADLINE, OK, expand_attempts
 from quire.domain.document.summary import price_page, summarize
 from quire.domain.errors import MEANING
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
@@ -41,7 +41,7 @@ ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
 
 def test_attempts_are_told_in_full() -> None:
     notes = [AttemptNote(1, "RATE", 5), AttemptNote(0, OK, 7), AttemptNote(0, DEADLINE)]
-    told = tell_attempts(notes, ["a:m", "b:n"])
+    told = expand_attempts(notes, ["a:m", "b:n"])
     assert [(a.route, a.outcome, a.code, a.milliseconds) for a in told] == [
         ("b:n", "RATE", Code.GW_4XX, 5),
         ("a:m", "ok", None, 7),
@@ -51,7 +51,7 @@ def test_attempts_are_told_in_full() -> None:
 
 @pytest.mark.parametrize("kind", FailureKind)
 def test_every_kind_can_be_told(kind: FailureKind) -> None:
-    (told,) = tell_attempts([AttemptNote(0, kind.value)], ["a:m"])
+    (told,) = expand_attempts([AttemptNote(0, kind.value)], ["a:m"])
     assert told.code is MEANING[kind].code
 
 

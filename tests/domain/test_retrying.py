@@ -17,14 +17,14 @@ from quire.contracts.page import (
 from quire.contracts.results import DocumentReport, PageResult, ResultMetadata
 from quire.contracts.steps import DocumentReceipt
 from quire.domain import errors
-from quire.domain.document.attempts import OK, tell_attempts
+from quire.domain.document.attempts import OK, expand_attempts
 from quire.domain.document.retry import (
     pages_to_retry,
-    renumbered,
     take_over,
 )
 from quire.domain.errors import JobError
 from tests.domain.strategies import quick
+from workflows.document.previous import renumbered
 
 ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
 RECEIPT = DocumentReceipt(sha256="0" * 64, bytes=9, page_count=5)
@@ -133,7 +133,7 @@ def test_every_page_is_taken_over_or_read_again(spec: str | None) -> None:
     for record, told in zip(everything, WHOLE.pages, strict=True):
         assert (record.source, record.error) == (told.source, told.error)
         assert (record.take, record.answer) == (told.take, told.answer)
-        assert tell_attempts(record.attempts, previous.routes) == told.attempts
+        assert expand_attempts(record.attempts, previous.routes) == told.attempts
 
 
 def test_routes_are_named_once() -> None:
@@ -175,7 +175,7 @@ def test_routes_of_the_past_stand_behind_the_chain() -> None:
     assert renumbered([record], 0) == (record,)
     assert renumbered([], 3) == ()
     chain, past = ("x:1", "x:2", "x:3"), ("a:m", "b:m")
-    assert tell_attempts(moved.attempts, chain + past) == tell_attempts(notes, past)
+    assert expand_attempts(moved.attempts, chain + past) == expand_attempts(notes, past)
 
 
 def test_refusals_have_codes_of_their_own() -> None:

@@ -8,17 +8,8 @@ from hypothesis import given
 
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification
-from quire.contracts.routing import (
-    Assignment,
-    Breaker,
-    BreakerState,
-    DispatchPolicy,
-    PageView,
-    Route,
-    RouteView,
-    Selection,
-    Snapshot,
-)
+from quire.contracts.routing import Breaker, BreakerState, DispatchPolicy, Route
+from quire.contracts.selection import Assignment, PageView, RouteView, Selection, Snapshot
 from quire.domain.routing.selection import select
 from tests.domain.laws import fraction, judge
 from tests.domain.strategies import NOW, snapshots, thorough

@@ -26,7 +26,7 @@ from tests.domain.strategies import (
     quick,
     thorough,
 )
-from workflows.document.dispatch import Dispatch
+from workflows.document.dispatch import DispatchState
 
 WHATS = [OK, OK, OK, STORED, CROWDED, STOOD_DOWN, *(kind.value for kind in KINDS)]
 TRIPPING = [kind for kind in KINDS if MEANING[kind].trips and kind is not FailureKind.TIMEOUT]
@@ -43,7 +43,7 @@ outcomes = st.builds(
 def documents(draw: st.DrawFn) -> Simulation:
     routes = draw(chains())
     numbers = draw(st.sets(st.integers(1, 30), max_size=20))
-    books = Dispatch(
+    books = DispatchState(
         job_id="job",
         routes=routes,
         dispatch=draw(dispatch_policies),
@@ -67,7 +67,7 @@ def document(
     policy: DispatchPolicy | None = None,
     watch: Callable[[Simulation], None] = lambda simulation: None,
 ) -> Simulation:
-    books = Dispatch(
+    books = DispatchState(
         job_id="job",
         routes=tuple(routes),
         dispatch=policy or DispatchPolicy(),

@@ -91,7 +91,7 @@ def continued(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
 
 
 def continued_failing(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
-    """A breaker is open, and errors have been told of, when the next run begins."""
+    """A breaker is open, and errors have been reported, when the next run begins."""
     vendor.behave(vendor_answers_late(0.05))
     vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
     run("process", pdfs.mixed_pdf(pdf.with_name("failing.pdf"), 2, 30))

@@ -18,17 +18,8 @@ from quire.contracts.page import (
     Usage,
 )
 from quire.contracts.results import DocumentReport, PageResult, ResultMetadata
-from quire.contracts.routing import (
-    Assignment,
-    Breaker,
-    BreakerState,
-    Deferral,
-    DispatchPolicy,
-    PageView,
-    RouteView,
-    Selection,
-    Snapshot,
-)
+from quire.contracts.routing import Breaker, BreakerState, DispatchPolicy
+from quire.contracts.selection import Assignment, Deferral, PageView, RouteView, Selection, Snapshot
 from quire.contracts.status import DocumentStatus, ProgressDetail
 from quire.contracts.steps import (
     AttemptFailure,

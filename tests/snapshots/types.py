@@ -15,20 +15,15 @@ from quire.contracts.plan import DocumentPlan, PlanDefaults
 from quire.contracts.reading import ImageOptions, ReadingOptions
 from quire.contracts.results import DocumentReport, DocumentResult, PageResult, ResultMetadata
 from quire.contracts.routing import (
-    Assignment,
     Breaker,
     BreakerPolicy,
     Chain,
     ChainRequest,
-    Deferral,
     DispatchPolicy,
-    PageView,
     ProviderPlan,
     Route,
-    RouteView,
-    Selection,
-    Snapshot,
 )
+from quire.contracts.selection import Assignment, Deferral, PageView, RouteView, Selection, Snapshot
 from quire.contracts.status import (
     BreakerStatus,
     DocumentStatus,

@@ -31,7 +31,7 @@ def asked(name: str) -> WorkflowActivationJob:
     return job
 
 
-def wished() -> WorkflowActivationJob:
+def requested() -> WorkflowActivationJob:
     job = WorkflowActivationJob()
     job.do_update.id = "wish"
     return job
@@ -130,7 +130,7 @@ def test_updates_are_never_held() -> None:
     whole, seen = watched()
     whole(activation(ended(1), task=1, events=3))
     for _ in range(2):
-        whole(activation(wished(), task=2, events=7))
+        whole(activation(requested(), task=2, events=7))
         whole(activation(asked("status"), task=2, events=5))
     whole(activation(ended(2), task=2, events=7))
     whole(activation(ended(3), task=3, events=10))
@@ -140,7 +140,7 @@ def test_updates_are_never_held() -> None:
 
 def test_task_after_a_refused_update_is_not_held() -> None:
     whole, seen = watched()
-    whole(activation(wished(), task=1, events=7))
+    whole(activation(requested(), task=1, events=7))
     # The size is still that of the update's task, which was not kept.
     whole(activation(ended(1), task=1, events=9, late_ms=20))
     assert seen == [["do_update"], ["1"]]

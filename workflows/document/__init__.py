@@ -1,1 +1,1 @@
-"""A document, from its source to its text. Everything here is replayed."""
+"""A document, from its origin to its text. Everything here is replayed."""

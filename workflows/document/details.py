@@ -8,46 +8,46 @@ from quire.contracts.document import DocumentRequest
 from quire.contracts.page import PageRecord
 from quire.contracts.routing import BreakerState
 from quire.domain.page_ranges import format_pages
-from workflows.document.state import DocumentProgress
+from workflows.document.state import DocumentState
 
 BAR = 30
 GAP = "\u2003"
 # Page numbers of one source are cut here: a long document's list would fill the screen.
 PAGES_NAMED = 120
-# What whoever starts a document cannot know; the plan knows it.
+# What a client that starts a document cannot know; the plan knows it.
 UNDECIDED = "as the workers have it"
 
 
-def render_details(request: DocumentRequest, progress: DocumentProgress, now: float) -> str:
+def render_details(request: DocumentRequest, state: DocumentState, now: float) -> str:
     """Bar, cost so far, pages by source, routes, the last errors and what was asked for.
 
     It is shown as it is until something happens, perhaps for minutes: so it names moments, and
     never says how long from now something is.
     """
-    records = progress.records()
+    records = state.pages.records()
     parts = [
-        _head(progress, now),
-        _sources(progress, records),
-        _routes(progress, records, now),
-        _errors(progress),
-        _planned_request(request, progress),
+        _head(state, now),
+        _sources(state, records),
+        _routes(state, records, now),
+        _errors(state),
+        _planned_request(request, state),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def render_request(request: DocumentRequest, engine: str | None) -> str:
-    """What was asked for, told once at the start; without an engine, the workers choose it."""
+    """What was asked for, shown from the start on; without an engine, the workers choose it."""
     deadline = f"{request.deadline_s:g} s" if request.deadline_s else UNDECIDED
     return _request(request, engine or UNDECIDED, deadline)
 
 
-def _planned_request(request: DocumentRequest, progress: DocumentProgress) -> str:
+def _planned_request(request: DocumentRequest, state: DocumentState) -> str:
     """What was asked for as it was understood. A run that continues another has only this: what
-    was told at the start belongs to the first."""
-    if progress.plan is None or progress.deadline is None:
+    was shown at the start belongs to the first."""
+    if state.plan is None or state.deadline is None:
         return render_request(request, request.engine)
-    deadline = f"{_date(progress.deadline)} UTC ({progress.plan.deadline_s:g} s)"
-    return _request(request, progress.engine, deadline)
+    deadline = f"{_date(state.deadline)} UTC ({state.plan.deadline_s:g} s)"
+    return _request(request, state.engine, deadline)
 
 
 def _request(request: DocumentRequest, engine: str, deadline: str) -> str:
@@ -70,29 +70,29 @@ def bar(done: int, total: int, width: int = BAR) -> str:
     return "█" * full + "░" * (width - full)
 
 
-def _head(progress: DocumentProgress, now: float) -> str:
-    done, total = progress.done, len(progress.chosen)
+def _head(state: DocumentState, now: float) -> str:
+    done, total = state.pages.ended, len(state.pages.chosen)
     share = f" {100 * done // total}%" if total else ""
-    lines = [f"**{progress.phase}** `{bar(done, total)}`{share}, {done} of {total} pages"]
-    if progress.error is not None:
-        lines.append(f"**{progress.error.code.value}** {_plain(progress.error.line())}")
-    if progress.completed_at is None:
-        times = [f"as of {_date(now)} UTC", f"began {_time(progress.started, now)} UTC"]
-        if progress.deadline is not None:
-            times.append(f"deadline {_time(progress.deadline, now)} UTC")
+    lines = [f"**{state.progress.phase}** `{bar(done, total)}`{share}, {done} of {total} pages"]
+    if state.end.error is not None:
+        lines.append(f"**{state.end.error.code.value}** {_plain(state.end.error.line())}")
+    if state.end.completed_at is None:
+        times = [f"as of {_date(now)} UTC", f"began {_time(state.started, now)} UTC"]
+        if state.deadline is not None:
+            times.append(f"deadline {_time(state.deadline, now)} UTC")
     else:
-        times = [f"ended {_date(now)} UTC after {now - progress.started:.0f} s"]
-    if progress.timed_out:
+        times = [f"ended {_date(now)} UTC after {now - state.started:.0f} s"]
+    if state.end.timed_out:
         times.append("the deadline passed")
-    lines.append("; ".join([*times, progress.spent.words()]))
+    lines.append("; ".join([*times, state.progress.spent.words()]))
     return "\n\n".join(lines)
 
 
-def _sources(progress: DocumentProgress, records: Iterable[PageRecord]) -> str:
+def _sources(state: DocumentState, records: Iterable[PageRecord]) -> str:
     by_source: dict[str, list[int]] = {}
     for record in records:
         by_source.setdefault(record.source.value, []).append(record.page)
-    dispatch = progress.dispatch
+    dispatch = state.pages.dispatch
     if dispatch is not None and dispatch.flights:
         by_source["in flight"] = sorted(dispatch.flights)
     if dispatch is not None and dispatch.waiting:
@@ -106,15 +106,15 @@ def _sources(progress: DocumentProgress, records: Iterable[PageRecord]) -> str:
     return _table(("source", "count", "pages"), rows)
 
 
-def _routes(progress: DocumentProgress, records: Iterable[PageRecord], now: float) -> str:
-    dispatch = progress.dispatch
+def _routes(state: DocumentState, records: Iterable[PageRecord], now: float) -> str:
+    dispatch = state.pages.dispatch
     if dispatch is None or not dispatch.pages:
         return ""
     # By name: a page of an earlier run counts for the route that read it, under whatever number.
     read = Counter[str]()
     for index, pages in Counter(record.read_by for record in records).items():
         if index is not None:
-            read[progress.route_keys[index]] += pages
+            read[state.route_keys[index]] += pages
     rows = []
     for index, route in enumerate(dispatch.routes):
         of_route, of_provider = dispatch.health.of(route)
@@ -132,10 +132,10 @@ def _routes(progress: DocumentProgress, records: Iterable[PageRecord], now: floa
     return _table(("route", "breaker", "next try, UTC", "in flight", "pages read"), rows)
 
 
-def _errors(progress: DocumentProgress) -> str:
+def _errors(state: DocumentState) -> str:
     rows = [
         (number, route, error.code.value, error.error.removeprefix(f"{route}: "))
-        for number, route, error in reversed(progress.last_errors)
+        for number, route, error in reversed(state.progress.last_errors)
     ]
     return _table(("page", "route", "code", "last errors"), rows) if rows else ""
 

@@ -1,7 +1,7 @@
-"""The bookkeeping of one document's pages: what is waiting, under way and done.
+"""The pages that need a model: which wait, which are in flight, which have ended.
 
-The workflow tells it what happened and when; it answers with snapshots for the selection and
-with the records of finished pages. It holds no clock and never waits.
+It takes in what happened and when, and gives snapshots for the selection and the records of ended
+pages. It holds no clock and never waits.
 """
 
 from bisect import insort
@@ -13,32 +13,20 @@ from quire.contracts.carried import CarriedDispatch, CarriedPage
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING
 from quire.contracts.names import LOCAL_PROVIDER
-from quire.contracts.page import AttemptNote, Classification, PageError, PageRecord, TextSource
-from quire.contracts.routing import (
-    Assignment,
-    Breaker,
-    BreakerPolicy,
-    DispatchPolicy,
-    Route,
-    RouteView,
-    Selection,
-    Snapshot,
-)
+from quire.contracts.page import Classification, PageError, PageRecord, TextSource
+from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
+from quire.contracts.selection import Assignment, RouteView, Selection, Snapshot
 from quire.contracts.steps import AttemptFailure, AttemptReceipt
-from quire.domain.document.attempts import OK
 from quire.domain.errors import MEANING
 from quire.domain.routing.health import BegunAt, Health
-from workflows.document.page_state import Page
+from workflows.document.crowd import Crowd
+from workflows.document.page_state import PageState
 
 # A selection looks at the pages that could start now and a few more; the rest can wait unseen.
 PAGES_IN_VIEW = 64  # of each sort
-# How long a route that other documents keep full is left alone, doubling while it stays so.
-CROWDED_FOR_S = 2.0
-CROWDED_AT_MOST_S = 60.0
-STOOD_DOWN_FOR_S = 0.25
 
 
-@dataclass
+@dataclass(frozen=True)
 class Flight:
     """One attempt under way."""
 
@@ -48,14 +36,12 @@ class Flight:
     take: int = 0
 
 
-@dataclass
-class Crowd:
-    until: float = 0.0
-    strikes: int = 0
+class DispatchState:
+    """Every page enters waiting, and ends exactly once, as one record.
 
-
-class Dispatch:
-    """Every page enters waiting, and ends exactly once, as one record."""
+    Written by `Dispatcher`, for each selection and each attempt's end, and by `ChosenPages`,
+    which brings pages in and stops them.
+    """
 
     def __init__(
         self,
@@ -72,23 +58,23 @@ class Dispatch:
         self.routes = routes
         self.policy = dispatch
         self.deadline = deadline
-        self.pages = {n: Page(n, vision[n]) for n in sorted(vision)}
+        self.pages = {n: PageState(n, vision[n]) for n in sorted(vision)}
         self.waiting: list[int] = sorted(vision)
         self.flights: dict[int, Flight] = {}
         self.records: dict[int, PageRecord] = {}
         self.health = Health(routes, breaker)
-        self.health.breakers.update(carried.breakers)
+        self.health.take_up(carried.breakers)
         self.answered = set(carried.answered)
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
         self.crowds = [Crowd() for _ in routes]
         for page in carried.pages:
-            self.pages[page.page] = Page.from_carried(page, vision[page.page])
+            self.pages[page.page] = PageState.from_carried(page, vision[page.page])
 
     def add(self, vision: Mapping[int, Classification]) -> None:
         """More pages that need a model have been found."""
         for number in sorted(vision):
-            self.pages[number] = Page(number, vision[number])
+            self.pages[number] = PageState(number, vision[number])
             insort(self.waiting, number)
 
     def carry(self) -> CarriedDispatch:
@@ -107,13 +93,14 @@ class Dispatch:
 
     @property
     def finished(self) -> bool:
+        """No page waits or is in flight."""
         return not self.waiting and not self.flights
 
     def wants_selection(self) -> bool:
-        """Could a selection change anything? Keeps idle ones out of the history.
+        """Could a selection change anything? One that could not would only lengthen history.
 
-        While pages are queued behind every slot, the next look can wait until one of these
-        queues is used up.
+        While pages are queued behind every slot, the next selection can wait until one of these
+        queues is empty.
         """
         if not self.waiting or len(self.flights) >= self.policy.window:
             return False
@@ -131,13 +118,13 @@ class Dispatch:
                 return False
         return False
 
-    def _in_view(self, now: float) -> list[Page]:
+    def _in_view(self, now: float) -> list[PageState]:
         """The first pages of each sort that may start now, and the one that may start next.
 
         A sort is what a page may try: pages that wait for one route must not hide others.
         """
         seen: Counter[tuple[object, ...]] = Counter()
-        ready, later = list[Page](), list[Page]()
+        ready, later = list[PageState](), list[PageState]()
         for page in (self.pages[number] for number in self.waiting):
             sort = (page.classification, *sorted(page.barred))
             if page.not_before > now:
@@ -148,6 +135,7 @@ class Dispatch:
         return ready + sorted(later, key=lambda page: (page.not_before, page.page))[:1]
 
     def snapshot(self, now: float) -> Snapshot:
+        """All that a selection looks at."""
         load = self._load()
         return Snapshot(
             job_id=self.job_id,
@@ -170,6 +158,7 @@ class Dispatch:
         )
 
     def in_flight_on(self, route: int) -> int:
+        """How many attempts are under way on the route at this place of the chain."""
         return sum(1 for flight in self.flights.values() if flight.route == route)
 
     def _load(self) -> list[int]:
@@ -181,15 +170,14 @@ class Dispatch:
     # --- what happened -----------------------------------------------------------------------
 
     def apply(self, selection: Selection) -> list[tuple[Assignment, Flight]]:
-        """Carry a selection out in the books; returns the attempts to start."""
+        """Carry a selection out; returns the attempts to start."""
         self.disturbed = False
         started = [(assignment, self._begin(assignment)) for assignment in selection.assign]
         for number in selection.fall_back:
             self.waiting.remove(number)
             self._end(number, TextSource.MUPDF_FALLBACK)
         for deferral in selection.defer:
-            page = self.pages[deferral.page]
-            page.take_another_round(deferral.not_before)
+            self.pages[deferral.page].take_another_round(deferral.not_before)
         return started
 
     def _begin(self, assignment: Assignment) -> Flight:
@@ -215,10 +203,7 @@ class Dispatch:
             self.answered.add(flight.route)
             self.crowds[flight.route] = Crowd()
             self.health.answered(route, flight.begun_at)
-        page = self.pages[number]
-        page.attempts.append(AttemptNote(flight.route, OK, receipt.milliseconds))
-        page.error = None
-        page.paid, page.wasted = receipt.paid, page.wasted.plus(receipt.wasted)
+        self.pages[number].read(flight.route, receipt)
         source = TextSource.OCR if route.provider == LOCAL_PROVIDER else TextSource.AI
         self._end(number, source, reused=receipt.reused)
 
@@ -226,17 +211,9 @@ class Dispatch:
         """The attempt failed: bar what the page must not try again, count what counts."""
         flight = self.flights.pop(number)
         route = self.routes[flight.route]
-        meaning = MEANING[failure.kind]
-        page = self.pages[number]
-        page.attempts.append(AttemptNote(flight.route, failure.kind.value, failure.milliseconds))
-        page.error = PageError(
-            error=failure.message, code=meaning.code, error_type=meaning.error_type
-        )
-        page.wasted = page.wasted.plus(failure.wasted)
         self.disturbed = True
-        page.bar(
-            self._hit_by(flight.route, failure.kind), for_good=meaning.error_type == "terminal"
-        )
+        barred = self._hit_by(flight.route, failure.kind)
+        self.pages[number].failed(flight.route, failure, barred)
         self.health.failed(route, flight.begun_at, failure, flight.seconds, now)
         insort(self.waiting, number)
 
@@ -246,45 +223,27 @@ class Dispatch:
         self.disturbed = True
         self.health.lost(self.routes[flight.route], flight.begun_at)
         crowd = self.crowds[flight.route]
-        if crowd.until <= now:
-            # After a stand-down the failure that caused it is about to arrive: a short rest.
-            rest = min(CROWDED_FOR_S * 2.0**crowd.strikes, CROWDED_AT_MOST_S)
-            self.crowds[flight.route] = (
-                Crowd(until=now + rest, strikes=crowd.strikes + 1)
-                if crowded
-                else Crowd(until=now + STOOD_DOWN_FOR_S, strikes=crowd.strikes)
-            )
+        self.crowds[flight.route] = crowd.after_refusal(now, crowded=crowded)
         insort(self.waiting, number)
+
+    def withdraw(self, number: int) -> None:
+        """A waiting page no longer waits: it comes back in another form."""
+        self.waiting.remove(number)
 
     def read_again(self, record: PageRecord, classification: Classification, now: float) -> None:
-        """A person wants this page read again: it waits as if new, and every route may probe.
-
-        A page that was read before gets a take of its own, or the store would answer for it.
-        """
-        number, good = record.page, record.read_by is not None
-        self.records.pop(number, None)
-        before = self.pages.get(number)
-        self.pages[number] = Page(
-            page=number,
-            classification=classification,
-            attempts=list(record.attempts),
-            past=len(record.attempts),
-            take=record.take + 1 if good else record.take,
-            earlier=record if good else None,
-            wasted=record.wasted,
-            paid_before=before.paid if before else NOTHING,
-        )
+        """A person wants this page read again: it waits as if new, and every route may probe."""
+        self.records.pop(record.page, None)
+        before = self.pages.get(record.page)
+        paid_before = before.paid if before else NOTHING
+        self.pages[record.page] = PageState.to_read_again(record, classification, paid_before)
         self.health.allow_probes(now)
-        insort(self.waiting, number)
+        insort(self.waiting, record.page)
 
     def stop(self, source: TextSource, outcome: str, error: PageError) -> None:
         """Every page still open gets its MuPDF text, for this reason."""
         for number in sorted({*self.waiting, *self.flights}):
-            page = self.pages[number]
             flight = self.flights.get(number)
-            if flight:
-                page.attempts.append(AttemptNote(flight.route, outcome))
-            page.error = error
+            self.pages[number].stopped(flight.route if flight else None, outcome, error)
             self._end(number, source)
         self.waiting.clear()
         self.flights.clear()
@@ -292,20 +251,9 @@ class Dispatch:
     def _end(self, number: int, source: TextSource, *, reused: bool = False) -> None:
         page = self.pages[number]
         error = page.error
-        if source.degraded and page.earlier is not None:
-            self.records[number] = page.earlier.model_copy(update={"wasted": page.wasted})
-            return
         if source is TextSource.MUPDF_FALLBACK and error is None:
             error = self.health.why_no_route()
-        self.records[number] = PageRecord(
-            page=number,
-            source=source,
-            attempts=tuple(page.attempts),
-            error=error if source.degraded else None,
-            take=page.take,
-            reused=reused,
-            wasted=page.wasted.plus(page.paid_before),
-        )
+        self.records[number] = page.record(source, error, reused=reused)
 
     def _hit_by(self, index: int, kind: FailureKind) -> list[int]:
         """The routes that such a failure on this one keeps the page away from."""

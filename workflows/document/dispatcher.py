@@ -1,4 +1,4 @@
-"""The scheduler: one coroutine hands out pages, attempts run beside it and report their end."""
+"""The dispatcher: one coroutine hands out pages, attempts run beside it and report their end."""
 
 import asyncio
 from datetime import timedelta
@@ -12,15 +12,15 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.codes import FailureKind
     from quire.contracts.names import route_queue
     from quire.contracts.plan import DocumentPlan
-    from quire.contracts.routing import Assignment
+    from quire.contracts.selection import Assignment
     from quire.contracts.steps import AttemptReceipt, AttemptRequest
     from workflows.document import options
-    from workflows.document.dispatch import Flight
+    from workflows.document.dispatch import DispatchState, Flight
     from workflows.document.outcomes import attempt_outcome
     from workflows.document.prepare import SurveyedRest
-    from workflows.document.reporter import Teller
-    from workflows.document.state import DocumentProgress
-    from workflows.document.stop import StopSign
+    from workflows.document.reporter import Reporter
+    from workflows.document.state import DocumentState
+    from workflows.document.stop import StopState
 
 
 def _history_is_long() -> bool:
@@ -31,93 +31,104 @@ def _history_is_long() -> bool:
     return long or info.is_continue_as_new_suggested()
 
 
-class Scheduler:
-    """Waits for an attempt's end, a breaker's wake time, a person's wish, or the stop sign."""
+class Dispatcher:
+    """Waits for an attempt's end, a breaker's wake time, a retry request, or the stop."""
 
-    def __init__(self, progress: DocumentProgress, stop: StopSign, teller: Teller) -> None:
-        self._progress = progress
+    def __init__(self, state: DocumentState, stop: StopState, reporter: Reporter) -> None:
+        self._state = state
         self._stop = stop
-        self._teller = teller
+        self._reporter = reporter
         self._ended: list[tuple[int, AttemptReceipt | ActivityError]] = []
         self._attempts: dict[int, asyncio.Task[None]] = {}
         self._wake: asyncio.Task[None] | None = None
         self._wake_at: float | None = None
-        self._look = False
+        self._selection_due = False
         # The rest of the survey, while it goes on beside the first attempts.
         self._survey: asyncio.Task[SurveyedRest] | None = None
         # History is long: nothing new is begun, what is in flight comes to its end.
         self._draining = False
 
-    def expect(self, survey: asyncio.Task[SurveyedRest]) -> None:
+    def expect_survey(self, survey: asyncio.Task[SurveyedRest]) -> None:
         """More pages will come from this survey."""
         self._survey = survey
 
-    def look_again(self) -> None:
+    def request_selection(self) -> None:
         """Something changed that only a new selection can take into account."""
-        self._look = True
+        self._selection_due = True
 
     async def run(self, plan: DocumentPlan, brief: str) -> bool:
-        """Hand out pages until all have ended or the stop sign is up.
+        """Hand out pages until all have ended or the document must stop.
 
         True means: history is long; nothing is in flight, go on in a new run.
         """
-        pages = self._progress.require_dispatch()
-        while not self._progress.finished and not self._stop.up:
+        pages = self._state.pages
+        dispatch = pages.require_dispatch()
+        while not pages.finished and not self._stop.requested:
             self._take_in_survey()
             # A run carries over what is surveyed: so that must be complete.
             self._draining = self._draining or (self._survey is None and _history_is_long())
-            if self._draining and not pages.flights:
+            if self._draining and not dispatch.flights:
                 break
-            if not self._draining and (self._look or pages.wants_selection()):
-                self._look = False
-                selection = await workflow.execute_local_activity(
-                    select_routes,
-                    pages.snapshot(workflow.now().timestamp()),
-                    start_to_close_timeout=options.LOCAL,
-                    retry_policy=options.QUICK,
-                    summary="give pages to routes",
-                )
-                for assignment, flight in pages.apply(selection):
-                    self._begin(plan, brief, assignment, flight)
-                self._look_again_at(selection.wake_at)
-                if selection.fall_back or selection.defer:
-                    # Pages behind these come into view only now.
-                    self._look = True
-                    continue
-            self._teller.looked(workflow.now().timestamp())
-            if not self._progress.finished:
+            select = not self._draining and (self._selection_due or dispatch.wants_selection())
+            if select and await self._select(plan, brief, dispatch):
+                continue
+            self._reporter.report_changes(self._state, workflow.now().timestamp())
+            if not pages.finished:
                 await workflow.wait_condition(self._has_news)
             self._settle()
-        self._teller.looked(workflow.now().timestamp())
-        self._look_again_at(None)
+        self._reporter.report_changes(self._state, workflow.now().timestamp())
+        self._call_off()
+        return self._draining and not pages.finished and not self._stop.requested
+
+    async def _select(self, plan: DocumentPlan, brief: str, dispatch: DispatchState) -> bool:
+        """Have pages given to routes, and begin those attempts. True when pages left the view:
+        those behind them come into view only now."""
+        self._selection_due = False
+        selection = await workflow.execute_local_activity(
+            select_routes,
+            dispatch.snapshot(workflow.now().timestamp()),
+            start_to_close_timeout=options.LOCAL,
+            retry_policy=options.QUICK,
+            summary="give pages to routes",
+        )
+        for assignment, flight in dispatch.apply(selection):
+            self._begin(plan, brief, assignment, flight)
+        self._wake_up_at(selection.wake_at)
+        if selection.fall_back or selection.defer:
+            self._selection_due = True
+            return True
+        return False
+
+    def _call_off(self) -> None:
+        """End what still runs beside: the timer, the survey, the attempts."""
+        self._wake_up_at(None)
         if self._survey is not None:
             self._survey.cancel()
-            # A wish to retry may come while the result is written: then this goes round again.
+            # A retry request may come while the result is written: then this goes round again.
             self._survey = None
         for number in sorted(self._attempts):
             self._attempts[number].cancel()
         self._attempts.clear()
-        return self._draining and not self._progress.finished and not self._stop.up
 
     def _has_news(self) -> bool:
         surveyed = self._survey is not None and self._survey.done()
-        look = self._look and not self._draining
-        return bool(self._ended) or self._stop.up or surveyed or look
+        select = self._selection_due and not self._draining
+        return bool(self._ended) or self._stop.requested or surveyed or select
 
     def _take_in_survey(self) -> None:
         if self._survey is None or not self._survey.done():
             return
         rest, self._survey = self._survey.result(), None
-        self._progress.survey_on(rest.classes)
+        self._state.pages.survey_on(rest.classes)
         if rest.error is not None:
-            self._progress.survey_failed(rest.error)
+            self._state.pages.survey_failed(rest.error)
             facts = {"error_code": rest.error.code.value, "reason": rest.error.reason}
             workflow.logger.warning("survey_failed", extra=facts)
 
     def _begin(
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
     ) -> None:
-        self._progress.current = assignment.page
+        self._state.progress.current = assignment.page
         attempt = self._attempt(plan, brief, assignment, flight)
         self._attempts[assignment.page] = asyncio.create_task(attempt)
 
@@ -126,7 +137,7 @@ class Scheduler:
     ) -> None:
         route = plan.chain.routes[assignment.route]
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
-        attempt = len(self._progress.require_dispatch().pages[assignment.page].attempts) + 1
+        attempt = len(self._state.pages.require_dispatch().pages[assignment.page].attempts) + 1
         again = f", attempt {attempt}" if attempt > 1 else ""
         try:
             end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
@@ -156,36 +167,42 @@ class Scheduler:
         self._ended.append((assignment.page, end))
 
     def _settle(self) -> None:
-        """Enter what became of attempts into the books, in the order in which they ended."""
-        pages = self._progress.require_dispatch()
+        """Take in what became of attempts, in the order in which they ended."""
         now = workflow.now().timestamp()
         ended, self._ended = self._ended, []
         for number, end in ended:
             if self._attempts.pop(number, None) is None:
                 continue  # It was called off before; its page has already ended.
-            page = pages.pages[number]
             if isinstance(end, AttemptReceipt):
-                pages.succeeded(number, end)
-                self._progress.spent.add(end.paid, end.wasted)
-                self._teller.attempted(page)
+                self._read(number, end)
             else:
-                outcome = attempt_outcome(end)
-                if isinstance(outcome, str):
-                    crowded = outcome == "crowded"
-                    if crowded:
-                        route = pages.routes[pages.flights[number].route]
-                        self._teller.crowded_out(number, route.key, len(page.attempts) + 1)
-                    pages.stood_aside(number, now, crowded=crowded)
-                else:
-                    pages.failed(number, outcome, now)
-                    self._progress.spent.add(outcome.wasted)
-                    self._progress.erred(number)
-                    self._teller.attempted(page)
-                    if outcome.kind is FailureKind.TIMEOUT:
-                        self._teller.timed_out("attempt")
-            self._progress.touched(number, now)
+                self._not_read(number, end, now)
+            self._state.attempt_settled(number, now)
 
-    def _look_again_at(self, when: float | None) -> None:
+    def _read(self, number: int, receipt: AttemptReceipt) -> None:
+        dispatch = self._state.pages.require_dispatch()
+        dispatch.succeeded(number, receipt)
+        self._state.progress.spent.add(receipt.paid, receipt.wasted)
+        self._reporter.attempt_ended(self._state, dispatch.pages[number])
+
+    def _not_read(self, number: int, error: ActivityError, now: float) -> None:
+        dispatch = self._state.pages.require_dispatch()
+        page, outcome = dispatch.pages[number], attempt_outcome(error)
+        if isinstance(outcome, str):
+            crowded = outcome == "crowded"
+            if crowded:
+                route = dispatch.routes[dispatch.flights[number].route]
+                self._reporter.attempt_crowded_out(number, route.key, len(page.attempts) + 1)
+            dispatch.stood_aside(number, now, crowded=crowded)
+            return
+        dispatch.failed(number, outcome, now)
+        self._state.progress.spent.add(outcome.wasted)
+        self._state.attempt_failed(number)
+        self._reporter.attempt_ended(self._state, page)
+        if outcome.kind is FailureKind.TIMEOUT:
+            self._reporter.timed_out("attempt")
+
+    def _wake_up_at(self, when: float | None) -> None:
         """One timer at a time; a timer for the same moment is kept."""
         if self._wake_at == when and self._wake is not None and not self._wake.done():
             return
@@ -199,4 +216,4 @@ class Scheduler:
     async def _sleep_until(self, when: float) -> None:
         delay = max(0.001, when - workflow.now().timestamp())
         await workflow.sleep(delay, summary="a route may be tried again")
-        self._look = True
+        self._selection_due = True

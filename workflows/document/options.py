@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from temporalio.common import RetryPolicy
 
-from quire.domain.routing.routes import MOMENT_S
+from quire.contracts.names import MOMENT_S
 
-# Two at least everywhere: a worker's shutdown uses one up, and a deploy must not fail a page.
+# At least two attempts: a worker shutdown consumes one, and a deploy must not fail a page.
 STEADY = RetryPolicy(
     initial_interval=timedelta(seconds=1),
     backoff_coefficient=2.0,
@@ -14,7 +14,7 @@ STEADY = RetryPolicy(
     maximum_attempts=10,
 )
 QUICK = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=5)
-# A vendor's failure is never retried here; a store's is, for a minute, before the page gives up.
+# Temporal never retries a vendor's failure; it retries a storage failure, for about a minute.
 ATTEMPT = RetryPolicy(
     initial_interval=timedelta(seconds=1),
     maximum_interval=timedelta(seconds=15),
@@ -24,8 +24,8 @@ ATTEMPT = RetryPolicy(
 HEARTBEAT = timedelta(seconds=10)
 LOCAL = timedelta(seconds=10)
 DOCUMENT_STEP = timedelta(minutes=30)
-# What an attempt needs besides the vendor's time: drawing the page, and reading and writing.
+# What an attempt needs besides the vendor's time: to draw the page, and to read and write.
 ATTEMPT_MARGIN = timedelta(seconds=60)
-# Some 300 to 400 pages that need vision: between two runs, slots stand still for one answer only.
+# About 300 to 400 pages that need a model. Between two runs, slots are idle for one answer.
 LONG_HISTORY_EVENTS = 1500
 MOMENT = timedelta(seconds=MOMENT_S)

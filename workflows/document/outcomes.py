@@ -1,4 +1,4 @@
-"""What the end of an activity means, in the words of domain/."""
+"""What a failed activity means for its page, or for the document."""
 
 from typing import Literal
 

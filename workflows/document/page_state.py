@@ -2,16 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from quire.contracts.carried import CarriedPage
 from quire.contracts.money import NOTHING, Paid
-from quire.contracts.page import AttemptNote, Classification, PageError, PageRecord
-from quire.contracts.routing import PageView
+from quire.contracts.page import AttemptNote, Classification, PageError, PageRecord, TextSource
+from quire.contracts.selection import PageView
+from quire.contracts.steps import AttemptFailure, AttemptReceipt
+from quire.domain.document.attempts import OK
+from quire.domain.errors import MEANING
 
 
 @dataclass
-class Page:
-    """One page that needs vision, until it is done."""
+class PageState:
+    """One page that needs vision, until it has ended. Written by `DispatchState` alone."""
 
     page: int
     classification: Classification
@@ -32,38 +36,39 @@ class Page:
     paid_before: Paid = NOTHING
 
     @classmethod
-    def from_carried(cls, carried: CarriedPage, classification: Classification) -> "Page":
+    def to_read_again(
+        cls, record: PageRecord, classification: Classification, paid_before: Paid
+    ) -> "PageState":
+        """An ended page that a person wants read again.
+
+        A page that was read before gets a take of its own, or the store would answer for it.
+        """
+        good = record.read_by is not None
         return cls(
-            page=carried.page,
+            page=record.page,
             classification=classification,
-            barred=list(carried.barred),
-            barred_for_good=list(carried.barred_for_good),
-            round=carried.round,
-            not_before=carried.not_before,
-            attempts=list(carried.attempts),
-            error=carried.error,
-            take=carried.take,
-            past=carried.past,
-            earlier=carried.earlier,
-            wasted=carried.wasted,
-            paid_before=carried.paid_before,
+            attempts=list(record.attempts),
+            past=len(record.attempts),
+            take=record.take + 1 if good else record.take,
+            earlier=record if good else None,
+            wasted=record.wasted,
+            paid_before=paid_before,
         )
 
+    @classmethod
+    def from_carried(cls, carried: CarriedPage, classification: Classification) -> "PageState":
+        """The page as an earlier run left it."""
+        lists: dict[str, Any] = {
+            "barred": list(carried.barred),
+            "barred_for_good": list(carried.barred_for_good),
+            "attempts": list(carried.attempts),
+        }
+        return cls(classification=classification, **{**dict(carried), **lists})
+
     def carried(self) -> CarriedPage:
-        return CarriedPage(
-            page=self.page,
-            barred=tuple(self.barred),
-            barred_for_good=tuple(self.barred_for_good),
-            round=self.round,
-            not_before=self.not_before,
-            attempts=tuple(self.attempts),
-            error=self.error,
-            take=self.take,
-            past=self.past,
-            earlier=self.earlier,
-            wasted=self.wasted,
-            paid_before=self.paid_before,
-        )
+        """The page for the next run."""
+        kept = {name: getattr(self, name) for name in CarriedPage.model_fields}
+        return CarriedPage.model_validate(kept)
 
     def view(self) -> PageView:
         """What the selection needs to know."""
@@ -76,6 +81,22 @@ class Page:
             not_before=self.not_before,
         )
 
+    def record(
+        self, source: TextSource, error: PageError | None, *, reused: bool = False
+    ) -> PageRecord:
+        """How the page ends with a text from this source; a good earlier reading stands."""
+        if source.degraded and self.earlier is not None:
+            return self.earlier.model_copy(update={"wasted": self.wasted})
+        return PageRecord(
+            page=self.page,
+            source=source,
+            attempts=tuple(self.attempts),
+            error=error if source.degraded else None,
+            take=self.take,
+            reused=reused,
+            wasted=self.wasted.plus(self.paid_before),
+        )
+
     @property
     def moved(self) -> tuple[int, int] | None:
         """From which route to which the last attempt took the page, if it went elsewhere.
@@ -85,15 +106,38 @@ class Page:
         routes = [note.route for note in self.attempts[self.past :][-2:]]
         return (routes[0], routes[1]) if len(set(routes)) == 2 else None
 
-    def bar(self, routes: Iterable[int], *, for_good: bool) -> None:
+    def read(self, route: int, receipt: AttemptReceipt) -> None:
+        """The attempt brought the page's text."""
+        self.attempts.append(AttemptNote(route, OK, receipt.milliseconds))
+        self.error = None
+        self.paid, self.wasted = receipt.paid, self.wasted.plus(receipt.wasted)
+
+    def failed(self, route: int, failure: AttemptFailure, barred: Iterable[int]) -> None:
+        """The attempt failed, and keeps the page from these routes."""
+        meaning = MEANING[failure.kind]
+        self.attempts.append(AttemptNote(route, failure.kind.value, failure.milliseconds))
+        self.error = PageError(
+            error=failure.message, code=meaning.code, error_type=meaning.error_type
+        )
+        self.wasted = self.wasted.plus(failure.wasted)
+        self._bar(barred, for_good=meaning.error_type == "terminal")
+
+    def stopped(self, route: int | None, outcome: str, error: PageError) -> None:
+        """The document ends before the page could be read; `route` is where it was in flight."""
+        if route is not None:
+            self.attempts.append(AttemptNote(route, outcome))
+        self.error = error
+
+    def take_another_round(self, not_before: float) -> None:
+        """Every route that is not barred for good may be tried again, not before this time."""
+        self.round += 1
+        self.not_before = not_before
+        self.barred = list(self.barred_for_good)
+
+    def _bar(self, routes: Iterable[int], *, for_good: bool) -> None:
         """Never try these again; or, if not for good, not in this round."""
         for route in routes:
             if route not in self.barred:
                 self.barred.append(route)
             if for_good and route not in self.barred_for_good:
                 self.barred_for_good.append(route)
-
-    def take_another_round(self, not_before: float) -> None:
-        self.round += 1
-        self.not_before = not_before
-        self.barred = list(self.barred_for_good)

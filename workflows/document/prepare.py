@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -32,12 +31,14 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.stored import Brief
     from quire.domain import errors
     from quire.domain.document.keys import finished_id
-    from quire.domain.document.retry import renumbered
+    from quire.temporal import search_attributes
     from workflows.document import options
     from workflows.document.outcomes import document_error
-    from workflows.document.reporter import Teller
-    from workflows.document.state import DocumentProgress
-    from workflows.document.stop import StopSign
+    from workflows.document.previous import take_over
+    from workflows.document.progress import Phase
+    from workflows.document.reporter import Reporter
+    from workflows.document.state import DocumentState
+    from workflows.document.stop import StopState
 
 T = TypeVar("T")
 
@@ -59,23 +60,24 @@ class SurveyedRest:
 
 
 class Preparation:
-    """Each step ends early when the stop sign goes up."""
+    """Each step ends early when the document must stop."""
 
     def __init__(
         self,
         request: DocumentRequest,
-        progress: DocumentProgress,
-        stop: StopSign,
-        teller: Teller,
+        state: DocumentState,
+        stop: StopState,
+        reporter: Reporter,
     ) -> None:
         self._request = request
-        self._progress = progress
+        self._state = state
         self._stop = stop
-        self._teller = teller
+        self._reporter = reporter
         # The survey of what lies behind the document's head, once that is surveyed.
         self.rest: asyncio.Task[SurveyedRest] | None = None
 
     async def plan(self) -> DocumentPlan:
+        """Decide how and until when the document will be read."""
         plan = await workflow.execute_local_activity_method(
             PlanDocument.plan_document,
             self._request,
@@ -84,7 +86,7 @@ class Preparation:
             summary="decide how the document will be read",
         )
         deadline = workflow.info().start_time + timedelta(seconds=plan.deadline_s)
-        self._progress.planned(plan, deadline.timestamp())
+        self._state.set_plan(plan, deadline.timestamp())
         _correct_engine(plan.engine)
         return plan
 
@@ -95,7 +97,7 @@ class Preparation:
         source = previous.source if previous else await self._in_time(self._ingest())
         if source is None:
             raise NoDocumentError(self._stop.why_no_document())
-        if not self._progress.choose_pages(self._request.pages, source.page_count):
+        if not self._state.pages.choose(self._request.pages, source.page_count):
             raise NoDocumentError(
                 errors.no_such_page(self._request.pages or "", page_count=source.page_count).info
             )
@@ -109,13 +111,13 @@ class Preparation:
             source=source,
             brief=await self._brief(plan, source) if surveyed else "",
             classes=surveyed or "",
-            started=self._progress.started,
-            deadline=self._progress.deadline or 0.0,
+            started=self._state.started,
+            deadline=self._state.deadline or 0.0,
         )
-        return carried if previous is None else _taken_over(carried, previous)
+        return carried if previous is None else take_over(carried, previous)
 
     async def _ingest(self) -> DocumentReceipt:
-        self._teller.entered("ingest", workflow.now().timestamp())
+        self._enter(Phase.INGEST)
         return await workflow.execute_activity_method(
             IngestSource.ingest_source,
             self._request,
@@ -128,7 +130,7 @@ class Preparation:
         )
 
     async def _previous(self) -> PreviousReceipt:
-        self._teller.entered("ingest", workflow.now().timestamp())
+        self._enter(Phase.INGEST)
         retry = self._request.retry
         assert retry is not None, "only a retry takes up an earlier run"
         return await workflow.execute_activity_method(
@@ -154,9 +156,9 @@ class Preparation:
                 source=request.source_name or request.source,
                 origin=request.source,
                 sha256=source.sha256,
-                finished=finished_id(plan, self._progress.chosen, text_only=request.text_only),
+                finished=finished_id(plan, self._state.pages.chosen, text_only=request.text_only),
                 user_id=request.user_id,
-                started_at=self._progress.started_at,
+                started_at=self._state.started_at,
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,
@@ -169,14 +171,14 @@ class Preparation:
     ) -> str:
         """The classes of all pages; of a longer document those of its head, while the survey of
         the rest goes on."""
-        self._teller.entered("survey", workflow.now().timestamp())
+        self._enter(Phase.SURVEY)
         head = plan.survey_head
         if whole or not head or source.page_count <= 2 * head or self._request.text_only:
             return await self._survey(source)
         known = await self._survey(source, last=head)
         # The last pages of the head are asked about together with their neighbours behind it.
         ready = head - plan.reading.context_radius
-        if self._progress.chosen[-1] <= ready:
+        if self._state.pages.chosen[-1] <= ready:
             return known
         self.rest = asyncio.create_task(self._survey_rest(source, head + 1, known[ready:]))
         return known[:ready]
@@ -230,10 +232,14 @@ class Preparation:
             summary="write down what all attempts have in common",
         )
 
+    def _enter(self, phase: Phase) -> None:
+        self._state.progress.phase = phase
+        self._reporter.phase_started(self._state, workflow.now().timestamp())
+
     async def _in_time(self, step: Coroutine[Any, Any, T]) -> T | None:
-        """The step's result, or None (and the step cancelled) when the stop sign goes up."""
+        """The step's result, or None (and the step cancelled) when the document must stop."""
         task = asyncio.create_task(step)
-        await workflow.wait_condition(lambda: task.done() or self._stop.up)
+        await workflow.wait_condition(lambda: task.done() or self._stop.requested)
         if task.done():
             return task.result()
         # How it ends no longer matters; unasked, asyncio would log it as an error.
@@ -243,21 +249,10 @@ class Preparation:
 
 
 def _correct_engine(engine: str) -> None:
-    """Whoever started the document from afar could only guess; lists should not show the guess
-    until the end. Where the guess was right, nothing is added to history."""
-    key = SearchAttributeKey.for_keyword("QuireEngine")
-    told = workflow.info().typed_search_attributes.get(key)
+    """A client of a cluster could only guess the engine; lists should not show the guess until
+    the end. Where the guess was right, nothing is added to history."""
+    key = search_attributes.ENGINE
+    guess = workflow.info().typed_search_attributes.get(key)
     # Documents begun by older workers have nothing at this place in their history.
-    if told != engine and workflow.patched("engine-after-plan"):
+    if guess != engine and workflow.patched("engine-after-plan"):
         workflow.upsert_search_attributes([key.value_set(engine)])
-
-
-def _taken_over(carried: Carried, previous: PreviousReceipt) -> Carried:
-    return carried.model_copy(
-        update={
-            "records": renumbered(previous.records, len(carried.plan.chain.routes)),
-            "again": renumbered(previous.again, len(carried.plan.chain.routes)),
-            "past_routes": previous.routes,
-            "version": previous.version + 1,
-        }
-    )

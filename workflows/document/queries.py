@@ -1,12 +1,22 @@
-"""Answers about pages and routes, for those who follow a document."""
+"""The answers to the queries of a document: pure functions of its state."""
 
+from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal
 
 from quire.contracts.page import PageRecord, TextSource
-from quire.contracts.status import BreakerStatus, PageRange, PageStatus, PageTexts
-from quire.domain.document.attempts import tell_attempts
+from quire.contracts.status import (
+    BreakerStatus,
+    DocumentStatus,
+    PageRange,
+    PageStatus,
+    PageTexts,
+    ProgressDetail,
+)
+from quire.domain.document.attempts import expand_attempts
 from quire.domain.document.keys import answer_key, reading_id
-from workflows.document.state import DocumentProgress, iso
+from workflows.document.state import DocumentState
 
 TEXTS_AT_ONCE = 200
 _LETTERS = {
@@ -18,16 +28,58 @@ _LETTERS = {
 }
 
 
-def pages(progress: DocumentProgress, wanted: PageRange) -> list[PageStatus]:
+def status(state: DocumentState) -> DocumentStatus:
+    """The progress contract."""
+    records, progress, end = state.pages.records(), state.progress, state.end
+    degraded = [record for record in records if record.source.degraded]
+    dispatch = state.pages.dispatch
+    return DocumentStatus(
+        job_id=state.job_id,
+        status=_status_word(state),
+        total_items=len(state.pages.chosen),
+        completed_items=len(records) - len(degraded),
+        failed_items=len(degraded),
+        current_item=progress.current,
+        last_completed_item=progress.last_completed,
+        progress_detail=ProgressDetail(
+            page_errors={r.page: r.error for r in degraded if r.error},
+            pages_by_source=dict(sorted(Counter(r.source.value for r in records).items())),
+            waiting=len(dispatch.waiting) if dispatch else 0,
+            in_flight=len(dispatch.flights) if dispatch else 0,
+            phase=progress.phase.value,
+            warnings=state.warnings,
+            timeout_occurred=end.timed_out,
+            cancelled=end.cancelled,
+            input_tokens=progress.spent.input_tokens,
+            output_tokens=progress.spent.output_tokens,
+            cost_usd=progress.spent.dollars,
+        ),
+        heartbeat_at=_iso(progress.heartbeat),
+        started_at=_iso(state.started),
+        deadline_at=_iso(state.deadline),
+        completed_at=_iso(end.completed_at),
+        error_message=end.error.line() if end.error else None,
+    )
+
+
+def _status_word(state: DocumentState) -> Literal["pending", "running", "completed", "failed"]:
+    if state.end.error:
+        return "failed"
+    if state.end.completed_at is not None:
+        return "completed"
+    return "running" if state.plan else "pending"
+
+
+def pages(state: DocumentState, wanted: PageRange) -> list[PageStatus]:
     """Where each page of a range stands."""
-    ended = {record.page: record for record in progress.records()}
-    numbers = [n for n in progress.chosen if wanted.first <= n <= wanted.last]
-    return [_page(progress, number, ended) for number in numbers]
+    ended = {record.page: record for record in state.pages.records()}
+    numbers = [n for n in state.pages.chosen if wanted.first <= n <= wanted.last]
+    return [_page(state, number, ended) for number in numbers]
 
 
-def _page(progress: DocumentProgress, number: int, ended: Mapping[int, PageRecord]) -> PageStatus:
-    classification = progress.class_of(number)
-    routes = progress.route_keys
+def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) -> PageStatus:
+    classification = state.pages.class_of(number)
+    routes = state.route_keys
     record = ended.get(number)
     if record is not None:
         return PageStatus(
@@ -36,67 +88,72 @@ def _page(progress: DocumentProgress, number: int, ended: Mapping[int, PageRecor
             state="done",
             source=record.source,
             route=None if record.read_by is None else routes[record.read_by],
-            attempts=tell_attempts(record.attempts, routes),
+            attempts=expand_attempts(record.attempts, routes),
             error=record.error,
         )
-    flight = progress.dispatch.flights.get(number) if progress.dispatch else None
-    page = progress.dispatch.pages.get(number) if progress.dispatch else None
+    flight = state.pages.dispatch.flights.get(number) if state.pages.dispatch else None
+    page = state.pages.dispatch.pages.get(number) if state.pages.dispatch else None
     return PageStatus(
         page=number,
         classification=classification,
         state="in_flight" if flight else "waiting",
         route=routes[flight.route] if flight else None,
-        attempts=tell_attempts(page.attempts if page else (), routes),
+        attempts=expand_attempts(page.attempts if page else (), routes),
         error=page.error if page else None,
     )
 
 
-def grid(progress: DocumentProgress) -> str:
+def grid(state: DocumentState) -> str:
     """One letter a page: its source's, `>` in flight, `.` waiting."""
-    ended = {record.page: record.source for record in progress.records()}
-    flights = progress.dispatch.flights if progress.dispatch else {}
+    ended = {record.page: record.source for record in state.pages.records()}
+    flights = state.pages.dispatch.flights if state.pages.dispatch else {}
     return "".join(
-        _LETTERS[ended[n]] if n in ended else ">" if n in flights else "." for n in progress.chosen
+        _LETTERS[ended[n]] if n in ended else ">" if n in flights else "."
+        for n in state.pages.chosen
     )
 
 
-def texts(progress: DocumentProgress, wanted: PageRange) -> PageTexts:
+def texts(state: DocumentState, wanted: PageRange) -> PageTexts:
     """The pages from `wanted.first` on that have ended, up to the first that has not."""
-    ended = {record.page: record for record in progress.records()}
+    ended = {record.page: record for record in state.pages.records()}
     found: list[tuple[int, str]] = []
-    for number in progress.chosen:
+    for number in state.pages.chosen:
         if not wanted.first <= number <= wanted.last:
             continue
         if number not in ended or len(found) == TEXTS_AT_ONCE:
             break
-        found.append((number, _answer_key(progress, ended[number])))
-    return PageTexts(sha256=progress.sha256, pages=tuple(found))
+        found.append((number, _answer_key(state, ended[number])))
+    return PageTexts(sha256=state.sha256, pages=tuple(found))
 
 
-def _answer_key(progress: DocumentProgress, record: PageRecord) -> str:
-    if record.answer is not None or record.read_by is None or progress.plan is None:
+def _answer_key(state: DocumentState, record: PageRecord) -> str:
+    if record.answer is not None or record.read_by is None or state.plan is None:
         return record.answer or ""
-    provider, _, model = progress.route_keys[record.read_by].partition(":")
-    reading = reading_id(progress.plan.reading)
-    return answer_key(progress.sha256, record.page, reading, provider, model, record.take)
+    provider, _, model = state.route_keys[record.read_by].partition(":")
+    reading = reading_id(state.plan.reading)
+    return answer_key(state.sha256, record.page, reading, provider, model, record.take)
 
 
-def breakers(progress: DocumentProgress) -> list[BreakerStatus]:
+def breakers(state: DocumentState) -> list[BreakerStatus]:
     """Routes and providers as this document sees them."""
-    if progress.dispatch is None:
+    if state.pages.dispatch is None:
         return []
     load = {
-        route.key: progress.dispatch.in_flight_on(index)
-        for index, route in enumerate(progress.dispatch.routes)
+        route.key: state.pages.dispatch.in_flight_on(index)
+        for index, route in enumerate(state.pages.dispatch.routes)
     }
     return [
         BreakerStatus(
             key=key,
             state=breaker.state.value,
-            retry_at=iso(breaker.retry_at) if breaker.state.value == "open" else None,
+            retry_at=_iso(breaker.retry_at) if breaker.state.value == "open" else None,
             failures=breaker.failures,
             in_flight=load.get(key, 0),
             reason=breaker.reason,
         )
-        for key, breaker in sorted(progress.dispatch.health.breakers.items())
+        for key, breaker in sorted(state.pages.dispatch.health.breakers.items())
     ]
+
+
+def _iso(moment: float | None) -> str | None:
+    return datetime.fromtimestamp(moment, UTC).isoformat() if moment is not None else None

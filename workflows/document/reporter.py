@@ -1,6 +1,6 @@
-"""What a document's workflow tells operators: log lines, metrics and the Web UI's live details.
+"""What operators are shown of a document: log lines, metrics and the Web UI's live details.
 
-None of it is said again in a replay: the SDK's logger and meter keep silent there.
+A replay repeats none of it: the SDK's logger and meter are silent there. The state is only read.
 """
 
 import logging
@@ -17,25 +17,26 @@ with workflow.unsafe.imports_passed_through():
     from quire.telemetry.metrics import Measure
     from quire.telemetry.recorder import MetricRecorder
     from workflows.document.details import render_details
-    from workflows.document.page_state import Page
-    from workflows.document.state import DocumentProgress
+    from workflows.document.page_state import PageState
+    from workflows.document.state import DocumentState
 
-# Details are rendered whole each time, which costs a long document more: it is told less often.
+# Details are rendered whole each time, which costs a long document more: they are rendered less
+# often there.
 PAGES_AT_ONCE = 500
 
 
-class Teller:
-    """Compares what is with what it told last, and tells the difference."""
+class Reporter:
+    """Compares the state with what it last reported, and reports the difference."""
 
-    def __init__(self, request: DocumentRequest, progress: DocumentProgress) -> None:
+    def __init__(self, request: DocumentRequest) -> None:
         self._request = request
-        self._progress = progress
+        # State of each breaker as last reported, and since when the open ones are open.
         self._known: dict[str, BreakerState] = {}
         self._opened: dict[str, float] = {}
         self._rendered_at = 0.0
 
     def take_up(self, carried: Carried) -> None:
-        """An earlier run has already told how these breakers are."""
+        """An earlier run has already reported how these breakers are."""
         self._known = {key: breaker.state for key, breaker in carried.dispatch.breakers.items()}
         self._opened = dict(carried.opened)
 
@@ -43,83 +44,87 @@ class Teller:
         """What the next run must know, to measure how long breakers stay open."""
         return carried.model_copy(update={"opened": dict(self._opened)})
 
-    def entered(self, phase: str, now: float) -> None:
+    def phase_started(self, state: DocumentState, now: float) -> None:
         """A step of the document begins."""
-        self._progress.phase = phase
-        total = len(self._progress.chosen)
+        total = len(state.pages.chosen)
+        phase = state.progress.phase.value
         workflow.logger.info(f"{phase}_began", extra={"pages": total} if total else {})
-        self.render(now)
+        self._render(state, now)
 
     # --- while pages are read ----------------------------------------------------------------
 
-    def looked(self, now: float) -> None:
+    def report_changes(self, state: DocumentState, now: float) -> None:
         """After anything may have changed."""
-        if self._progress.dispatch is not None:
-            for key, breaker in sorted(self._progress.dispatch.health.breakers.items()):
+        if state.pages.dispatch is not None:
+            for key, breaker in sorted(state.pages.dispatch.health.breakers.items()):
                 if breaker.state is not self._known.get(key, BreakerState.CLOSED):
                     self._breaker_changed(key, breaker, now)
-        pages = len(self._progress.chosen)
+        pages = len(state.pages.chosen)
         if pages <= PAGES_AT_ONCE or now - self._rendered_at >= pages / PAGES_AT_ONCE:
-            self.render(now)
+            self._render(state, now)
 
-    def render(self, now: float) -> None:
+    def _render(self, state: DocumentState, now: float) -> None:
         self._rendered_at = now
-        workflow.set_current_details(render_details(self._request, self._progress, now))
+        workflow.set_current_details(render_details(self._request, state, now))
 
-    def attempted(self, page: Page) -> None:
+    def attempt_ended(self, state: DocumentState, page: PageState) -> None:
         """An attempt ended; if the page was tried elsewhere before, that was a failover.
 
-        Told at the end: an attempt that never came to its turn is none.
+        Counted at the end: an attempt that never came to its turn is none.
         """
         if page.moved is not None:
-            before, last = (self._progress.route_keys[route] for route in page.moved)
+            before, last = (state.route_keys[route] for route in page.moved)
             _count(metrics.FAILOVERS, from_route=before, to_route=last)
 
-    def crowded_out(self, page: int, route: str, attempt: int) -> None:
+    def attempt_crowded_out(self, page: int, route: str, attempt: int) -> None:
         """No slot came in a moment: the page looks for another route."""
         _count(metrics.CROWDED_OUT, route=route)
         facts = {"page": page, "route": route, "attempt": attempt}
         workflow.logger.info("attempt_crowded_out", extra=facts)
 
     def timed_out(self, scope: str) -> None:
+        """Time ran out: of an attempt, or of the document."""
         _count(metrics.TIMEOUTS, scope=scope)
 
     # --- at the end --------------------------------------------------------------------------
 
-    def completed(self, now: float, **facts: Any) -> None:
+    def completed(self, state: DocumentState, now: float, **facts: Any) -> None:
         """The document has its text."""
-        for record in self._progress.records():
-            known = self._progress.classes.get(record.page)
+        for record in state.pages.records():
+            known = state.pages.classes.get(record.page)
             _count(
                 metrics.PAGES,
                 source=record.source.value,
                 classification=known.value if known else metrics.UNSURVEYED,
             )
-        if self._progress.timed_out:
+        if state.end.timed_out:
             self.timed_out("document")
-        self._ended("completed", now, facts)
+        self._ended("completed", state, now, facts)
 
-    def failed(self, error: ErrorInfo, now: float, *, timed_out: bool) -> None:
+    def failed(
+        self, state: DocumentState, error: ErrorInfo, now: float, *, timed_out: bool
+    ) -> None:
         """There is no document; perhaps because its deadline passed first."""
         if timed_out:
             self.timed_out("document")
         facts = {"error_code": error.code.value, "reason": error.reason}
-        self._ended("failed", now, facts, error)
+        self._ended("failed", state, now, facts, error)
 
     def _ended(
         self,
         status: str,
+        state: DocumentState,
         now: float,
         facts: dict[str, Any],
         error: ErrorInfo | None = None,
     ) -> None:
         for key in sorted(self._opened):
             self._opened_until(key, now)
-        for key, state in sorted(self._known.items()):
+        for key, known in sorted(self._known.items()):
             # The next document begins with closed breakers.
-            if state is not BreakerState.CLOSED:
+            if known is not BreakerState.CLOSED:
                 _set(metrics.BREAKER_STATE, 0, key=key)
-        took = now - self._progress.started
+        took = now - state.started
         _count(
             metrics.DOCUMENTS,
             status=status,
@@ -127,7 +132,7 @@ class Teller:
             error_type=error.error_type if error else metrics.NO_ERROR,
         )
         _time(metrics.DOCUMENT_TIME, took, status=status)
-        self.render(now)
+        self._render(state, now)
         workflow.logger.log(
             _level(error), f"document_{status}", extra={"duration_ms": round(took * 1000), **facts}
         )

@@ -1,4 +1,4 @@
-"""The sign that ends a document before all its pages are read."""
+"""Whether a document must end before all its pages are read."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,16 @@ with workflow.unsafe.imports_passed_through():
 
 
 @dataclass
-class StopSign:
-    """Up once the deadline has passed or a person has cancelled."""
+class StopState:
+    """The deadline has passed, or a person has cancelled. Written by `DocumentWorkflow` alone;
+    every step looks at it."""
 
     deadline_passed: bool = False
     cancelled: bool = False
 
     @property
-    def up(self) -> bool:
+    def requested(self) -> bool:
+        """Nothing new is begun."""
         return self.deadline_passed or self.cancelled
 
     def why_no_document(self) -> ErrorInfo:

@@ -1,11 +1,9 @@
-"""DocumentWorkflow: from a source to its text, by its deadline."""
+"""DocumentWorkflow: from an origin to its text, by its deadline."""
 
 import asyncio
 from datetime import timedelta
-from typing import Any
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -24,32 +22,34 @@ with workflow.unsafe.imports_passed_through():
     )
     from quire.contracts.steps import FinalizeRequest, ReuseReceipt
     from quire.domain import errors
+    from quire.domain.document.access import may_change
     from quire.domain.document.keys import finished_id, reading_id
     from workflows.document import options, queries
-    from workflows.document.dispatcher import Scheduler
+    from workflows.document.attributes import attributes_of_failure, attributes_of_result
+    from workflows.document.dispatcher import Dispatcher
     from workflows.document.outcomes import document_error
     from workflows.document.prepare import NoDocumentError, Preparation
-    from workflows.document.reporter import Teller
-    from workflows.document.state import DocumentProgress
-    from workflows.document.stop import StopSign
+    from workflows.document.progress import Phase
+    from workflows.document.reporter import Reporter
+    from workflows.document.state import DocumentState
+    from workflows.document.stop import StopState
 
 
 @workflow.defn
 class DocumentWorkflow:
-    """Prepare, dispatch, finalize; and answer people all along."""
+    """Prepare, dispatch, finalize; and answer people all the while."""
 
     @workflow.init
     def __init__(self, request: DocumentRun) -> None:
         self._request = request.request()
-        self._progress = DocumentProgress(
-            request.job_id, request.user_id, workflow.info().start_time.timestamp()
-        )
-        self._stop = StopSign()
-        self._teller = Teller(self._request, self._progress)
-        self._scheduler = Scheduler(self._progress, self._stop, self._teller)
+        self._state = DocumentState(request.job_id, workflow.info().start_time.timestamp())
+        self._stop = StopState()
+        self._reporter = Reporter(self._request)
+        self._dispatcher = Dispatcher(self._state, self._stop, self._reporter)
 
     @workflow.run
     async def run(self, request: DocumentRun) -> DocumentResult:
+        """Read the document, in one run or in several."""
         reading = asyncio.create_task(self._read(request.carried))
         while not reading.done():
             try:
@@ -71,47 +71,51 @@ class DocumentWorkflow:
 
     async def _read(self, carried: Carried | None) -> DocumentResult | Carried:
         if carried is None:
-            prepare = Preparation(self._request, self._progress, self._stop, self._teller)
+            prepare = Preparation(self._request, self._state, self._stop, self._reporter)
             plan = await prepare.plan()
-            alarm = asyncio.create_task(self._sound_alarm(self._progress.deadline or 0.0))
+            timer = asyncio.create_task(self._watch_deadline(self._state.deadline or 0.0))
             prepared = await prepare.survey(plan)
             if isinstance(prepared, ReuseReceipt):
-                alarm.cancel()
-                self._progress.reused(prepared)
+                timer.cancel()
+                self._state.pages.reuse(prepared)
                 return self._done(prepared.result)
             carried = prepared
             if prepare.rest is not None:
-                self._scheduler.expect(prepare.rest)
+                self._dispatcher.expect_survey(prepare.rest)
         else:
-            alarm = asyncio.create_task(self._sound_alarm(carried.deadline))
+            timer = asyncio.create_task(self._watch_deadline(carried.deadline))
         if carried.classes:
-            self._progress.choose_pages(self._request.pages, carried.source.page_count)
-            self._progress.take_up(carried, text_only=self._request.text_only)
-            self._teller.take_up(carried)
+            self._state.pages.choose(self._request.pages, carried.source.page_count)
+            self._state.take_up(carried, text_only=self._request.text_only)
+            self._reporter.take_up(carried)
         try:
             return await self._dispatch_and_finalize(carried)
         finally:
-            alarm.cancel()
+            timer.cancel()
 
     async def _dispatch_and_finalize(self, carried: Carried) -> DocumentResult | Carried:
-        """Once; and again for every wish to retry that comes before the end."""
+        """Once; and again for every retry request that comes before the end."""
         while True:
-            self._teller.entered("dispatch", workflow.now().timestamp())
-            if self._progress.dispatch and await self._scheduler.run(carried.plan, carried.brief):
+            self._enter(Phase.DISPATCH)
+            if self._state.pages.dispatch and await self._dispatcher.run(
+                carried.plan, carried.brief
+            ):
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                return self._teller.carry(self._progress.carry(carried))
-            self._progress.close(
-                timed_out=self._stop.deadline_passed, cancelled=self._stop.cancelled
-            )
+                return self._reporter.carry(self._state.carry(carried))
+            self._state.close(timed_out=self._stop.deadline_passed, cancelled=self._stop.cancelled)
             result = await self._finalize(carried)
             await workflow.wait_condition(workflow.all_handlers_finished)
-            if self._progress.dispatch is None or self._progress.dispatch.finished:
+            if self._state.pages.dispatch is None or self._state.pages.dispatch.finished:
                 break
-            self._progress.next_version()
+            self._state.version.begin_next()
         return self._done(result)
 
+    def _enter(self, phase: Phase) -> None:
+        self._state.progress.phase = phase
+        self._reporter.phase_started(self._state, workflow.now().timestamp())
+
     async def _finalize(self, carried: Carried) -> DocumentResult:
-        self._teller.entered("finalize", workflow.now().timestamp())
+        self._enter(Phase.FINALIZE)
         request = self._request
         return await workflow.execute_activity_method(
             FinalizeDocument.finalize_document,
@@ -123,20 +127,20 @@ class DocumentWorkflow:
                 user_id=request.user_id,
                 page_count=carried.source.page_count,
                 kind=carried.source.kind,
-                surveyed=len(self._progress.letters),
-                routes=self._progress.route_keys,
-                records=self._progress.records(),
-                vision_pages=self._progress.vision_pages,
-                timeout_occurred=self._progress.timed_out,
-                cancelled=self._progress.cancelled,
-                version=self._progress.version,
-                changed_pages=self._progress.changed_pages(),
-                warnings=self._progress.warnings,
-                started_at=self._progress.started_at,
+                surveyed=len(self._state.pages.letters),
+                routes=self._state.route_keys,
+                records=self._state.pages.records(),
+                vision_pages=len(self._state.pages.vision),
+                timeout_occurred=self._state.end.timed_out,
+                cancelled=self._state.end.cancelled,
+                version=self._state.version.number,
+                changed_pages=self._state.version.changed_pages(),
+                warnings=self._state.warnings,
+                started_at=self._state.started_at,
                 completed_at=workflow.now().isoformat(),
                 origin=request.source,
                 finished=finished_id(
-                    carried.plan, self._progress.chosen, text_only=request.text_only
+                    carried.plan, self._state.pages.chosen, text_only=request.text_only
                 ),
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
@@ -146,45 +150,27 @@ class DocumentWorkflow:
         )
 
     def _done(self, result: DocumentResult) -> DocumentResult:
-        self._progress.completed(workflow.now().timestamp())
+        self._state.complete(workflow.now().timestamp())
         meta = result.metadata
-        tokens = meta.input_tokens + meta.output_tokens
-        self._teller.completed(
+        self._reporter.completed(
+            self._state,
             workflow.now().timestamp(),
             pages=meta.total_pages,
             fallback_pages=meta.mupdf_fallback_count,
-            tokens=tokens,
+            tokens=meta.input_tokens + meta.output_tokens,
             cost_usd=meta.cost_usd,
         )
-        workflow.upsert_search_attributes(
-            [
-                SearchAttributeKey.for_keyword("QuireStatus").value_set("completed"),
-                SearchAttributeKey.for_int("QuirePages").value_set(meta.total_pages),
-                SearchAttributeKey.for_int("QuireFallbackPages").value_set(
-                    meta.mupdf_fallback_count
-                ),
-                SearchAttributeKey.for_bool("QuireTimeout").value_set(meta.timeout_occurred),
-                *_bill(tokens, meta.cost_usd),
-                # Whoever started it from afar could only guess.
-                SearchAttributeKey.for_keyword("QuireEngine").value_set(self._progress.engine),
-            ]
-        )
+        workflow.upsert_search_attributes(attributes_of_result(meta, self._state.engine))
         return result
 
     def _fail(self, info: ErrorInfo) -> Exception:
-        self._progress.failed(info, workflow.now().timestamp())
+        self._state.fail(info, workflow.now().timestamp())
         late = self._stop.deadline_passed and not self._stop.cancelled
-        self._teller.failed(info, workflow.now().timestamp(), timed_out=late)
-        workflow.upsert_search_attributes(
-            [
-                SearchAttributeKey.for_keyword("QuireStatus").value_set("failed"),
-                # Pages may have been paid for before a last step gave up.
-                *_bill(self._progress.spent.tokens, self._progress.spent.dollars),
-            ]
-        )
+        self._reporter.failed(self._state, info, workflow.now().timestamp(), timed_out=late)
+        workflow.upsert_search_attributes(attributes_of_failure(self._state.progress.spent))
         return refused(info.model_copy(update={"error_type": "terminal"}))
 
-    async def _sound_alarm(self, deadline: float) -> None:
+    async def _watch_deadline(self, deadline: float) -> None:
         left = max(0.001, deadline - workflow.now().timestamp())
         await workflow.sleep(timedelta(seconds=left), summary="the document's deadline")
         self._stop.deadline_passed = True
@@ -193,80 +179,90 @@ class DocumentWorkflow:
 
     @workflow.query(description="Progress: counts, current page, errors by page")
     def status(self) -> DocumentStatus:
-        return self._progress.status()
+        """The progress contract."""
+        return queries.status(self._state)
 
     @workflow.query(description="Pages of a range: where each stands and where its text came from")
     def pages(self, wanted: PageRange | None = None) -> list[PageStatus]:
-        return queries.pages(self._progress, wanted or PageRange())
+        """Where each page of a range stands."""
+        return queries.pages(self._state, wanted or PageRange())
 
     @workflow.query(description="Routes and providers: breaker state, time to retry, in flight")
     def breakers(self) -> list[BreakerStatus]:
-        return queries.breakers(self._progress)
+        """Routes and providers as this document sees them."""
+        return queries.breakers(self._state)
 
     @workflow.query(
         description="One letter a page: m, a, o, f, t by source, > in flight, . waiting"
     )
     def grid(self) -> str:
-        return queries.grid(self._progress)
+        """One letter a page."""
+        return queries.grid(self._state)
 
     @workflow.query(description="Store keys of finished pages' texts, from a page on")
     def texts(self, wanted: PageRange | None = None) -> PageTexts:
-        return queries.texts(self._progress, wanted or PageRange())
+        """Where the texts of finished pages are."""
+        return queries.texts(self._state, wanted or PageRange())
 
-    # --- what people want --------------------------------------------------------------------
+    # --- what people change -------------------------------------------------------------------
 
     @workflow.update(description="Read pages again: the named ones (1-5,9), or all degraded ones")
-    def retry_pages(self, wish: RetryRequest) -> RetryResult:
-        return RetryResult(pages=self._retry(wish))
+    def retry_pages(self, request: RetryRequest) -> RetryResult:
+        """Have pages read again; the answer names them."""
+        return RetryResult(pages=self._retry(request))
 
     @retry_pages.validator
-    def _may_retry(self, wish: RetryRequest) -> None:
-        refusal = self._why_not_retry(wish)
+    def _may_retry(self, request: RetryRequest) -> None:
+        """Refuse a request that could do nothing."""
+        refusal = self._why_not_retry(request)
         if refusal is not None:
             raise refused(refusal)
 
     @workflow.signal(description="As the update retry_pages, without an answer")
-    def retry(self, wish: RetryRequest) -> None:
-        refusal = self._why_not_retry(wish)
+    def retry(self, request: RetryRequest) -> None:
+        """Have pages read again; a refusal is only logged."""
+        refusal = self._why_not_retry(request)
         if refusal is not None:
             workflow.logger.warning("retry_refused", extra={"reason": refusal.reason})
             return
-        self._retry(wish)
+        self._retry(request)
 
     @workflow.update(description="Stop the document; what is done is kept")
-    def cancel_document(self, wish: CancelRequest) -> None:
+    def cancel_document(self, request: CancelRequest) -> None:
+        """Stop the document and keep what is done."""
         self._stop.cancelled = True
 
     @cancel_document.validator
-    def _may_cancel(self, wish: CancelRequest) -> None:
-        if wish.user_id != self._request.user_id:
+    def _may_cancel(self, request: CancelRequest) -> None:
+        """Refuse callers who do not own the document."""
+        if not self._is_owner(request.user_id):
             raise refused(errors.not_owner(self._request.job_id).info)
 
     @workflow.signal(description="As the update cancel_document, without an answer")
-    def cancel(self, wish: CancelRequest) -> None:
-        if wish.user_id == self._request.user_id:
+    def cancel(self, request: CancelRequest) -> None:
+        """Stop the document; callers who do not own it are passed over."""
+        if self._is_owner(request.user_id):
             self._stop.cancelled = True
 
-    def _retry(self, wish: RetryRequest) -> tuple[int, ...]:
-        pages = self._progress.retry(wish.pages, workflow.now().timestamp())
-        self._scheduler.look_again()
+    def _is_owner(self, caller: str) -> bool:
+        return may_change(owner=self._request.user_id, caller=caller)
+
+    def _retry(self, request: RetryRequest) -> tuple[int, ...]:
+        pages = self._state.pages.retry(request.pages, workflow.now().timestamp())
+        self._dispatcher.request_selection()
         return pages
 
-    def _why_not_retry(self, wish: RetryRequest) -> ErrorInfo | None:
-        if wish.user_id != self._request.user_id:
+    def _why_not_retry(self, request: RetryRequest) -> ErrorInfo | None:
+        if not self._is_owner(request.user_id):
             return errors.not_owner(self._request.job_id).info
-        if self._progress.dispatch is None or self._stop.up or self._progress.completed_at:
+        if (
+            self._state.pages.dispatch is None
+            or self._stop.requested
+            or self._state.end.completed_at
+        ):
             return errors.between_steps(self._request.job_id).info
         try:
-            found = self._progress.retryable(wish.pages)
+            found = self._state.pages.retryable(request.pages)
         except ValueError:
             found = ()
         return None if found else errors.nothing_to_retry(self._request.job_id).info
-
-
-def _bill(tokens: int, cost_usd: float | None) -> list[SearchAttributeUpdate[Any]]:
-    cost = SearchAttributeKey.for_float("QuireCostUsd")
-    return [
-        SearchAttributeKey.for_int("QuireTokens").value_set(tokens),
-        cost.value_unset() if cost_usd is None else cost.value_set(cost_usd),
-    ]

@@ -11,7 +11,7 @@ DEADLINE = "DEADLINE"
 CANCELLED = "CANCELLED"
 
 
-def tell_attempts(notes: Iterable[AttemptNote], routes: Sequence[str]) -> tuple[Attempt, ...]:
+def expand_attempts(notes: Iterable[AttemptNote], routes: Sequence[str]) -> tuple[Attempt, ...]:
     """The attempts as results and queries show them; `routes` are the chain's keys."""
     return tuple(
         Attempt(

@@ -13,7 +13,7 @@ from quire.domain.page_ranges import format_pages
 
 # Where things are by kind; what else is under the store's root is not the store's.
 KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts")
-# Raise when the survey's rules or texts change: older surveys are then made anew.
+# Raise when the survey's rules or texts change: older surveys are then made again.
 SURVEY_VERSION = 2
 # Pages a survey object: few enough objects for long documents, small enough to read for one page.
 SURVEY_CHUNK = 25

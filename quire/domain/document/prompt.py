@@ -1,4 +1,4 @@
-"""What a model is told: the rules of transcription and the words around the page."""
+"""The prompts of a model: the rules of transcription, and the text that goes with a page."""
 
 from collections.abc import Callable, Mapping
 
@@ -34,10 +34,10 @@ def user_prompt(
     max_context_bytes: int,
     instructions: str = "",
 ) -> str:
-    """The words that go with the image: which page it is, wishes, and the neighbours' text."""
+    """The text that goes with the image: which page it is, instructions, and neighbours' text."""
     parts = [f"Transcribe page {page} of {total_pages}."]
     if instructions.strip():
-        parts.append(f"Wishes of the reader:\n{instructions.strip()}")
+        parts.append(f"Instructions of the reader:\n{instructions.strip()}")
     context = neighbour_context(page, neighbours, max_context_bytes)
     if context:
         parts.append("Context from neighbouring pages, only to understand this one:\n\n" + context)

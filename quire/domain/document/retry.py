@@ -32,20 +32,6 @@ def take_over(report: DocumentReport, spec: str | None, source: DocumentReceipt)
     )
 
 
-def renumbered(records: Iterable[PageRecord], offset: int) -> tuple[PageRecord, ...]:
-    """Records whose route numbers stand behind the `offset` routes of a new chain."""
-    return tuple(
-        record.model_copy(
-            update={
-                "attempts": tuple(
-                    note._replace(route=note.route + offset) for note in record.attempts
-                )
-            }
-        )
-        for record in records
-    )
-
-
 def _routes(pages: Iterable[PageResult]) -> tuple[str, ...]:
     named = {attempt.route for page in pages for attempt in page.attempts}
     return tuple(sorted(named))

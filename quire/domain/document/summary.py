@@ -1,4 +1,4 @@
-"""The words and counts of a finished document."""
+"""The message and the counts of a finished document."""
 
 from collections import Counter
 from collections.abc import Sequence

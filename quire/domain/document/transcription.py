@@ -19,7 +19,7 @@ class PageImage:
 
 @dataclass(frozen=True)
 class PageQuestion:
-    """What a model is asked: the drawn page, the rules, and the words around the page."""
+    """What a model is asked: the drawn page, the rules, and the text that goes with the page."""
 
     image: PageImage
     system_prompt: str

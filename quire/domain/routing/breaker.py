@@ -5,8 +5,8 @@ closed ──failure──> open ──cooldown over, one probe──> half_open
                       └──────────── failure, longer ───────┘
 
 An attempt remembers the breaker's `changes` at its start. A result that comes back after the
-breaker changed belongs to the past and moves nothing: a herd of failures begun together opens
-the breaker once, not once each.
+breaker changed is out of date and moves nothing: many failures that began together open the
+breaker once, not once each.
 """
 
 from typing import Literal
@@ -85,7 +85,7 @@ def _cooldown(
     backoff = min(policy.base_backoff_s * 2.0 ** min(failures - 1, 60), policy.max_backoff_s)
     if long_rest:
         backoff = max(backoff, policy.long_rest_s)
-    # A vendor that asks for days gets the longest rest there is: a document does not wait so long.
+    # A vendor that asks for days gets the longest rest there is: no document waits longer.
     return max(backoff, min(retry_after_s or 0.0, policy.long_rest_s))
 
 

@@ -4,7 +4,7 @@ A route is used when both agree. A failure moves the breaker it speaks of: a rat
 route's, a refused key the provider's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from quire.contracts.codes import Code, FailureKind
 from quire.contracts.page import PageError
@@ -14,14 +14,15 @@ from quire.domain.errors import MEANING
 from quire.domain.routing import breaker as breakers
 from quire.domain.routing.time_budget import timeout_counts
 
-# Failures that say nothing of the vendor: they happened on our side.
+# Failures on our side, which do not count against the vendor.
 _OURS = (FailureKind.BUG, FailureKind.RENDER, FailureKind.STORAGE)
 # `changes` of the route's and of the provider's breaker when an attempt was begun.
 BegunAt = tuple[int, int]
 
 
 class Health:
-    """Tells of each route's and provider's health, and learns from every attempt's end."""
+    """Each route's and provider's breaker; every attempt's end may move one. Written by the
+    dispatch state of a workflow."""
 
     def __init__(self, routes: Iterable[Route], policy: BreakerPolicy) -> None:
         self.policy = policy
@@ -30,10 +31,16 @@ class Health:
             self.breakers[route.key] = Breaker()
             self.breakers[route.provider] = Breaker()
 
+    def take_up(self, breakers: Mapping[str, Breaker]) -> None:
+        """Go on from the breakers that an earlier run carried."""
+        self.breakers.update(breakers)
+
     def of(self, route: Route) -> tuple[Breaker, Breaker]:
+        """The breakers of the route and of its provider."""
         return self.breakers[route.key], self.breakers[route.provider]
 
     def is_well(self, route: Route) -> bool:
+        """Both breakers are closed."""
         return all(breaker.state is BreakerState.CLOSED for breaker in self.of(route))
 
     def reasons(self) -> list[str]:
@@ -79,7 +86,7 @@ class Health:
         self._succeed(route.provider, begun_at[1])
 
     def lost(self, route: Route, begun_at: BegunAt) -> None:
-        """The attempt ended without telling anything: a probe's place is free again."""
+        """The attempt ended without a verdict: a probe's place is free again."""
         self._lose(route.key, begun_at[0])
         self._lose(route.provider, begun_at[1])
 

@@ -6,9 +6,6 @@ from typing import Literal
 from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.routing import Chain, ChainRequest, ProviderPlan, Route
 
-# "A moment": how long an attempt may wait for a slot that other documents hold.
-MOMENT_S = 3.0
-
 
 def prepared_ahead(limit: int) -> int:
     """How many attempts beyond its slots a worker takes up, so that their pages are drawn when
@@ -43,8 +40,8 @@ def build_chain(request: ChainRequest) -> Chain:
             routes.append(route)
     routes.extend(_local(request, have_routes=routes))
     serving = {route.provider for route in routes}
-    said = tuple(left_out[name] for name in sorted(left_out) if name not in serving)
-    return Chain(routes=tuple(routes), left_out=said)
+    reasons = tuple(left_out[name] for name in sorted(left_out) if name not in serving)
+    return Chain(routes=tuple(routes), left_out=reasons)
 
 
 def _wanted(request: ChainRequest) -> Sequence[tuple[str, str]]:

@@ -8,14 +8,8 @@ import hashlib
 from collections.abc import Iterable
 from typing import Literal
 
-from quire.contracts.routing import (
-    Assignment,
-    Deferral,
-    PageView,
-    Route,
-    Selection,
-    Snapshot,
-)
+from quire.contracts.routing import Route
+from quire.contracts.selection import Assignment, Deferral, PageView, Selection, Snapshot
 from quire.domain.routing.breaker import Admission, admits
 from quire.domain.routing.time_budget import attempt_seconds
 

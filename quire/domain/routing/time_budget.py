@@ -2,7 +2,7 @@
 
 # Less than this proves nothing about a vendor, but is still worth a try.
 SHORTEST_ATTEMPT_S = 0.5
-# So long from the selection to a free slot is no waiting.
+# A delay up to this between the selection and a free slot does not count as waiting.
 GRACE_S = 0.25
 
 
@@ -36,6 +36,6 @@ def timeout_counts(given_s: float, timeout_s: float) -> bool:
     """Does running out of `given_s` say anything about the vendor?
 
     When the deadline left an attempt less than half of the provider's usual time, the vendor
-    may be perfectly well; its breaker must not pay for our hurry.
+    may be perfectly well, and its breaker must not open.
     """
     return given_s >= timeout_s / 2

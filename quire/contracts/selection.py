@@ -1,0 +1,75 @@
+"""What a selection looks at, and what it decides.
+
+The workflow writes the snapshot, `select_routes` answers with the selection; history keeps both.
+"""
+
+from typing import Literal, NamedTuple
+
+from quire.contracts.base import Lean, Wire
+from quire.contracts.page import Classification
+from quire.contracts.routing import Breaker, DispatchPolicy, Route
+
+
+class RouteView(Wire):
+    """One route as it stands."""
+
+    route: Route
+    breaker: Breaker = Breaker()
+    provider_breaker: Breaker = Breaker()
+    in_flight: int = 0
+    # Other documents keep our attempts from starting here until then.
+    crowded_until: float = 0.0
+    # It has answered in this document, so it is alive.
+    answered: bool = False
+
+
+class PageView(Wire):
+    """One waiting page: the routes it may not try (again), its round, and its earliest time."""
+
+    page: int
+    classification: Classification
+    barred: tuple[int, ...] = ()
+    # Barred for good: a new round does not lift these.
+    barred_for_good: tuple[int, ...] = ()
+    round: int = 0
+    not_before: float = 0.0
+
+
+class Snapshot(Wire):
+    """All that a selection looks at."""
+
+    job_id: str
+    now: float
+    deadline: float
+    in_flight: int
+    policy: DispatchPolicy
+    routes: tuple[RouteView, ...]
+    pages: tuple[PageView, ...]
+
+
+class Assignment(NamedTuple):
+    """Start this page on this route. A tuple, since history holds one for each attempt.
+
+    `behind`: queued behind attempts of this document, so that no slot stands still.
+    """
+
+    page: int
+    route: int
+    seconds: float
+    how: Literal["now", "probe", "behind"] = "now"
+
+
+class Deferral(Wire):
+    """A page takes another round, not before this time."""
+
+    page: int
+    not_before: float
+
+
+class Selection(Lean):
+    """What to do now. `wake_at` is None when only the end of an attempt can change anything."""
+
+    assign: tuple[Assignment, ...] = ()
+    fall_back: tuple[int, ...] = ()
+    defer: tuple[Deferral, ...] = ()
+    wake_at: float | None = None
