@@ -169,6 +169,7 @@ class RecognizePage:
                 await self._texts.between(brief.sha256, first, last),
                 max_context_bytes=brief.reading.context_bytes,
                 instructions=brief.reading.instructions,
+                version=brief.reading.prompt_version,
             ),
         )
 

@@ -4,6 +4,8 @@ Written into the plan by `plan_document`; read by `recognize_page`, and part of 
 
 from typing import Literal
 
+from pydantic import Field
+
 from quire.contracts.base import Wire
 
 
@@ -27,3 +29,6 @@ class ReadingOptions(Wire):
     # Set by a forced run: its answers then have keys of their own, and an interrupted forced
     # run still never buys a page twice.
     salt: str = ""
+    # The wording around the page. Version 1 is written as the absence of one, so that answers
+    # bought before there were versions keep their keys.
+    prompt_version: int = Field(default=1, exclude_if=lambda version: version == 1)

@@ -89,6 +89,7 @@ def golden_keys() -> dict[str, Any]:
         "reading_id": [
             keys.reading_id(READING),
             keys.reading_id(ReadingOptions(system_prompt="Rules.")),
+            keys.reading_id(ReadingOptions(system_prompt="Rules.", prompt_version=2)),
         ],
         "brief_id": keys.brief_id(BRIEF),
         "brief_key": keys.brief_key("0123456789abcdef"),

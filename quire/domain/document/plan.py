@@ -5,6 +5,7 @@ from quire.contracts.plan import DocumentPlan, PlanDefaults
 from quire.contracts.reading import ReadingOptions
 from quire.contracts.routing import ChainRequest
 from quire.domain import errors
+from quire.domain.document.prompt import PROMPT_VERSION
 from quire.domain.routing.routes import build_chain
 
 # So many pages are surveyed first, and models are asked for them while the rest is surveyed.
@@ -42,6 +43,7 @@ def make_plan(
         context_radius=defaults.context_radius,
         context_bytes=defaults.context_bytes,
         salt=run_id if request.force else "",
+        prompt_version=PROMPT_VERSION,
     )
     return DocumentPlan(
         chain=build_chain(chain_request(request, defaults)),
