@@ -49,6 +49,7 @@ tools:
 # What is written from the code: tests say when it has to be run again.
 docs: $(STAMP)
 	@$(BIN)/python -m tools.write_errors_doc
+	@$(BIN)/python -m tools.draw_map
 
 pictures: $(STAMP) tools
 	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py
