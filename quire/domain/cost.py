@@ -1,6 +1,6 @@
 """What reading a document has taken so far.
 
-One rule for every place that tells of cost: it is what this run of the job has paid, whether or
+One rule for every place that shows a cost: it is what this run of the job has paid, whether or
 not the answer was good. What another run bought costs nothing here.
 """
 
@@ -19,6 +19,7 @@ class Spending:
     unpriced: int = 0
 
     def add(self, *payments: Paid) -> None:
+        """Add what was paid for some answers."""
         for paid in payments:
             self.input_tokens += paid.input_tokens
             self.output_tokens += paid.output_tokens
@@ -27,10 +28,12 @@ class Spending:
 
     @property
     def tokens(self) -> int:
+        """Input and output together."""
         return self.input_tokens + self.output_tokens
 
     @property
     def dollars(self) -> float | None:
+        """The sum in dollars; None when a price is unknown."""
         return None if self.unpriced else self.microdollars / 1e6
 
     def words(self) -> str:

@@ -10,7 +10,7 @@ _PIECE = 1024 * 1024
 
 
 async def download_object(url: str, target: Path, max_bytes: int) -> None:
-    """Put the object into `target`, streaming."""
+    """Download the object into the file `target`, in pieces."""
     bucket, key = split_url(url)
     if not bucket or not key:
         raise errors.url_without_object()
