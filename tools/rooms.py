@@ -1,7 +1,7 @@
 """The rooms of the product, read from its syntax trees: their sizes, and who imports whom.
 
 A room is a folder with one purpose: `workflows`, `activities`, and below `quire/` every folder and
-every module that stands alone. The folders of `quire/domain` are rooms of their own.
+every single module. The folders of `quire/domain` are rooms of their own.
 """
 
 import ast

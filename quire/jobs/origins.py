@@ -12,8 +12,8 @@ from quire.domain.document.keys import source_key
 from quire.domain.document.origin import STORED
 from quire.settings import Settings
 from quire.sources.fetch import is_remote
+from quire.sources.file_kind import check_file
 from quire.sources.files import hash_file, page_images, store_images
-from quire.sources.sniff import check_file
 from quire.sources.web import name_in_url
 
 

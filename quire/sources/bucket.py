@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from quire.domain import errors
-from quire.store.buckets import NoSuchObject, s3_client, s3_errors, split_url
+from quire.store.s3_client import NoSuchObject, s3_client, s3_errors, split_url
 
 _PIECE = 1024 * 1024
 

@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from quire.domain.document.origin import Fetched
+from quire.sources.file_kind import check_file
 from quire.sources.files import hash_file
-from quire.sources.sniff import check_file
 from quire.sources.web import WebOrigin
 
 

@@ -10,7 +10,7 @@ from quire.domain import errors
 from quire.domain.document.keys import source_key
 from quire.domain.document.page_images import natural_key
 from quire.ports import Store
-from quire.sources.sniff import HEAD, check_file, kind_of
+from quire.sources.file_kind import HEAD, check_file, kind_of
 
 IMAGE_NAMES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"}
 

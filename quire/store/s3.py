@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from boto3.s3.transfer import TransferConfig
 
 from quire.ports import Entry
-from quire.store.buckets import NoSuchObject, ObjectExists, s3_client, s3_errors
 from quire.store.cache import FileCache
+from quire.store.s3_client import NoSuchObject, ObjectExists, s3_client, s3_errors
 
 T = TypeVar("T")
 

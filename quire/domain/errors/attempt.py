@@ -179,13 +179,13 @@ def page_not_drawn(page: int, why: str) -> AttemptFailed:
 
 # The lines of docs/errors.md: the meaning, and what Quire does.
 DESCRIBED: dict[FailureKind, tuple[str, str]] = {
-    FailureKind.RATE: ("the vendor limits the rate", "next route; the route pauses"),
-    FailureKind.QUOTA: ("the account has no credit left", "the provider pauses for long"),
+    FailureKind.RATE: ("the vendor limits the rate", "next route; the route rests"),
+    FailureKind.QUOTA: ("the account has no credit left", "the provider rests for long"),
     FailureKind.AUTH: (
         "the vendor refused the key (exit 2 when the engine was asked for by name and has no key)",
-        "the provider pauses for long",
+        "the provider rests for long",
     ),
-    FailureKind.MODEL: ("the vendor does not know the model", "the route pauses for long"),
+    FailureKind.MODEL: ("the vendor does not know the model", "the route rests for long"),
     FailureKind.REQUEST: ("the vendor cannot read this page", "the page falls back"),
     FailureKind.CONTENT: ("the vendor declined the content", "another provider"),
     FailureKind.IMAGE_SIZE: (
