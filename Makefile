@@ -10,7 +10,7 @@ help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
 	@echo "make test   run the tests (real Temporal server, real HTTP, real PDFs)"
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
-	@echo "make pictures  take the README's pictures of the Web UI anew"
+	@echo "make pictures  take the README's pictures of the Web UI again"
 	@echo "make docs   write the pages of docs/ that come from the code"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
@@ -46,9 +46,10 @@ tools:
 		|| { echo "That did not work; without them their tests are skipped."; exit 1; }; \
 	else echo "Needs root on Debian: prometheus, chromium, chromium-driver. Without them their tests are skipped."; exit 1; fi
 
-# What is written from the code: tests say when it has to be run again.
+# Tests fail when a generated page is out of date.
 docs: $(STAMP)
 	@$(BIN)/python -m tools.write_errors_doc
+	@$(BIN)/python -m tools.draw_map
 
 pictures: $(STAMP) tools
 	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py

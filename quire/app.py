@@ -42,7 +42,7 @@ from quire.providers.pricing import cost_usd
 from quire.providers.tokens import Tokens
 from quire.settings import Settings, missing
 from quire.settings.plan_defaults import defaults_from_settings
-from quire.sources.fetch import Sources
+from quire.sources.fetch import OriginFetcher
 from quire.store.cache import FileCache
 from quire.store.places import Results, open_place
 from quire.telemetry.recorder import show_documents, show_route
@@ -98,7 +98,7 @@ def open_store(settings: Settings) -> Store:
 def open_results(settings: Settings) -> Results:
     """Where `text.txt` and `result.json` of jobs go."""
     return Results(
-        settings.results_place, open_cache(settings), beside_source=not settings.results_url
+        settings.results_place, open_cache(settings), beside_origin=not settings.results_url
     )
 
 
@@ -258,7 +258,7 @@ def build_ingest(
     settings: Settings, store: Store, documents: Documents, unseal: Unsealer
 ) -> IngestSource:
     """What brings a document into this store, within the limits of the settings."""
-    sources = Sources(
+    sources = OriginFetcher(
         max_bytes=settings.max_file_size,
         time_limit_s=settings.source_timeout,
         allow_private=settings.allow_private_urls,

@@ -1,5 +1,6 @@
 """The docs tell the truth: what exists is documented, and what is documented exists."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import typer
 from quire.settings import ProviderSettings, Settings
 from quire.telemetry import metrics
 from starter import app
+from tests.test_architecture import REPLAYED_OUTSIDE_WORKFLOWS
 
 ROOT = Path(__file__).resolve().parents[1]
 VENDORS = ("OPENAI", "ANTHROPIC")
@@ -60,7 +62,72 @@ def test_every_metric_is_documented_with_its_labels_and_exists() -> None:
     assert documented == {measure.exposed: set(measure.labels) for measure in metrics.ALL}
 
 
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "docs/benchmarks/README.md"]
+FOLDERS = ("activities", "docs", "quire", "samples", "testing", "tests", "tools", "workflows")
+PATH = r"(?:[\w.-]+/)*[\w.-]+(?:\.(?:py|md|svg|toml|ya?ml|example)|/)"
+# What a page names that is not of this project: prefixes of the store, and an example's folder.
+ELSEWHERE = {
+    "answers/", "briefs/", "finished/", "results/", "scans/", "sources/", "store/", "surveys/",
+    "texts/",
+}  # fmt: skip
+
+
 def test_links_in_the_docs_lead_somewhere() -> None:
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+    for page in PAGES:
         for target in re.findall(r"\]\((?!https?://)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def exists(name: str, page: Path) -> bool:
+    return any((folder / name).exists() for folder in (ROOT, page.parent))
+
+
+def test_paths_in_the_docs_exist() -> None:
+    """Every `path/of.py` and `folder/` in backticks, from the root or beside the page."""
+    missing = [
+        f"{page.name}: {name}"
+        for page in PAGES
+        for name in re.findall(rf"`({PATH})`", page.read_text(encoding="utf-8"))
+        if name not in ELSEWHERE and not exists(name, page)
+    ]
+    assert missing == []
+
+
+def test_paths_in_the_code_exist() -> None:
+    """Every path and module of ours that a docstring or a comment names."""
+    modules = r"\b(?:quire|activities|workflows)(?:\.\w+)+"
+    missing = []
+    for path in (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))):
+        text = path.read_text(encoding="utf-8")
+        docstrings = [
+            ast.get_docstring(node) or ""
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+        words = "\n".join([*docstrings, *re.findall(r"# .*", text)])
+        named = re.findall(rf"\b(?:{'|'.join(FOLDERS)})/(?:[\w.-]+/)*[\w-]+\.(?:py|md|svg)", words)
+        missing += [f"{path.name}: {name}" for name in named if not (ROOT / name).exists()]
+        dotted = re.findall(modules, words)
+        missing += [f"{path.name}: {name}" for name in dotted if not known(name)]
+    assert missing == []
+
+
+def known(dotted: str) -> bool:
+    """Whether a dotted name is a module, or a name in one."""
+    parts = dotted.split(".")
+    for length in range(len(parts), 1, -1):
+        place = ROOT.joinpath(*parts[:length])
+        if place.is_dir() or place.with_suffix(".py").exists():
+            # A name in a module is written in it; a folder that is not a module has none.
+            rest = parts[length:]
+            home = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+            return not rest or rest[0] in home.read_text(encoding="utf-8")
+    return False
+
+
+def test_replayed_modules_are_listed() -> None:
+    """CONTRIBUTING names the modules outside `workflows/` whose code runs in a replay."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("Replayed outside")[2].partition("\n\nA change")[0]
+    listed = set(re.findall(r"^- `([\w/]+?)(?:\.py|/)`", section, re.MULTILINE))
+    assert {name.replace("/", ".") for name in listed} == REPLAYED_OUTSIDE_WORKFLOWS

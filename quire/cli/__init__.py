@@ -1,4 +1,4 @@
-"""The person's tool: a file a command, over `quire.jobs`.
+"""The command-line tool: one file a command, over `quire.jobs`.
 
-Commands import what they use when they run: help and refusals must not wait for Temporal's SDK.
+Commands import what they need when they run: help and refusals must not wait for Temporal's SDK.
 """

@@ -1,4 +1,4 @@
-"""What people write on the command line, as the program needs it; what is wrong is said."""
+"""Turns what people write on the command line into what the program needs."""
 
 import getpass
 import re
@@ -19,12 +19,12 @@ from quire.settings import forget_password
 
 
 def new_job_id() -> str:
-    """Sorts by time, and says when."""
+    """A new id, which begins with the time and so sorts by it."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def make_request(**fields: Any) -> DocumentRequest:
-    """The request of a document; a field that is wrong is refused by its option's name."""
+    """The request of a document; a wrong field is refused under the name of its option."""
     if not re.fullmatch(JOB_ID, fields["job_id"]):
         raise UsageError(
             f"--job-id {fields['job_id']!r} is not a job id.",
@@ -38,7 +38,7 @@ def make_request(**fields: Any) -> DocumentRequest:
 
 
 def read_password(path: Path) -> str:
-    """The first line without its end, and nothing else removed: blanks count."""
+    """The first line of the file without its line end; blanks count."""
     if str(path) == "-" and sys.stdin.isatty():
         return getpass.getpass("Password: ", stream=sys.stderr)
     try:
@@ -49,13 +49,13 @@ def read_password(path: Path) -> str:
 
 
 def read_secret(password: str | None, password_file: Path | None) -> str | None:
-    """The password, from the option or a file; it does not stay in the environment."""
+    """The password from the option or a file; it is removed from the environment."""
     forget_password()
     return password if password_file is None else read_password(password_file)
 
 
 def check_out(folder: Path | None) -> None:
-    """A folder that cannot be made is better known before the document is paid for."""
+    """Refuse a folder that cannot be created, before the document is paid for."""
     if folder is None:
         return
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
@@ -72,7 +72,7 @@ def seconds_of(text: str | None, option: str = "--deadline") -> float | None:
 
 
 def page_list(spec: str | None) -> str | None:
-    """Pages such as 1-5,9, as they were written once they are known to be right."""
+    """Pages such as 1-5,9, unchanged once they are checked."""
     try:
         return spec if spec is None or parse_pages(spec) else None
     except ValueError as error:

@@ -18,7 +18,7 @@ def cancel(
     context.obj.job_id = job
 
     async def work(settings: Settings) -> Exit:
-        from quire.cli.follow import follow
+        from quire.cli.follow_job import follow_job
         from quire.cli.show_result import show_result
         from quire.jobs.access import Caller
         from quire.jobs.cancel import cancel_job
@@ -28,6 +28,6 @@ def cancel(
             handle = await cancel_job(jobs, job, Caller(user))
             say(f"job {job}: cancellation requested; the server keeps it until a worker takes it")
             output = ResultOutput(context.obj, as_json=as_json)
-            return await show_result(settings, await follow(handle), output)
+            return await show_result(settings, await follow_job(handle), output)
 
     return run(work(command_settings()))

@@ -1,4 +1,4 @@
-"""`clean`: remove what has not been needed for long."""
+"""`clean`: remove what was not used for long."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated

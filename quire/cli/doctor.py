@@ -1,4 +1,4 @@
-"""`doctor`: is everything in place."""
+"""`doctor`: check the installation."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING

@@ -8,11 +8,11 @@ from quire.cli.arguments import make_request, page_list, read_secret
 from quire.cli.options import (
     AsJson,
     Engine,
+    Origins,
     Pages,
     Password,
     PasswordFile,
     Prompt,
-    Sources,
     TextOnly,
 )
 from quire.cli.output import Exit
@@ -21,7 +21,7 @@ from quire.cli.run_command import command_settings, run
 
 def estimate(
     context: typer.Context,
-    source: Sources,
+    source: Origins,
     engine: Engine = None,
     prompt: Prompt = "",
     password: Password = None,
@@ -32,7 +32,7 @@ def estimate(
 ) -> Exit:
     """Pages by class, calls and expected cost by tier; nothing is spent.
 
-    It assumes one answer for each page that needs a model: a page that goes on to further routes
+    It assumes one answer for each page that needs a model: a page that moves on to further routes
     may be paid for on several of them.
     """
     settings = command_settings()

@@ -1,4 +1,4 @@
-"""What a document would cost, as a table for people."""
+"""The estimate of a document as a table for people."""
 
 from quire.cli.screen import screen
 from quire.cli.table import Column, fitting_table
@@ -12,14 +12,14 @@ COLUMNS = (
     Column("dearest route", 4, right=True),
 )
 ASSUMED = (
-    "By rules of thumb, one answer a page: 'cost' if the first route reads every page, 'dearest "
-    "route' if the dearest of the chain does. It is no limit: a page whose answer is refused is "
-    "paid for again on the next route. Pages that are read already cost nothing again."
+    "Assumed: one answer a page, tokens by rules of thumb. 'cost' is for the first route reading "
+    "every page, 'dearest route' for the most expensive route of the chain. It is not a limit: a "
+    "page whose answer is refused is paid for again on the next route. Stored pages cost nothing."
 )
 
 
 def show_estimate(found: Estimate) -> None:
-    """A line of counts, a table with a row a tier, and what was assumed."""
+    """Print a line of counts, a table with a row a tier, and the assumptions."""
     console = screen()
     classes = ", ".join(f"{count} {name}" for name, count in found.pages_by_class.items())
     console.print(f"{found.total_pages} pages: {classes}; {found.calls} calls to a model")

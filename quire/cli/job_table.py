@@ -10,7 +10,7 @@ from quire.cli.table import Column, fitting_table
 from quire.jobs.list_jobs import JobRow, spent_on, total_of
 
 COLUMNS = (
-    # The most telling first: a narrow terminal shows only those that fit.
+    # The most important first: a narrow terminal shows only those that fit.
     Column("job_id", 0, at_least=22),
     Column("status", 1),
     Column("pages", 2),
@@ -25,7 +25,8 @@ COLUMNS = (
 
 
 def show_rows(rows: Sequence[JobRow], now: datetime) -> None:
-    """A table with its total; in a pipe, where each line is a document, that goes beside it."""
+    """Print a table with its total; in a pipe each line is a document, and the total goes to
+    standard error."""
     words = [_words(row, now) for row in rows]
     if not rows:
         screen().print("No documents.")
@@ -38,7 +39,7 @@ def show_rows(rows: Sequence[JobRow], now: datetime) -> None:
 
 
 def total_words(rows: Sequence[JobRow]) -> str:
-    """The sums of the rows in a line, in which an unknown price leaves a lower bound."""
+    """The sums of the rows in one line; an unknown price makes the cost a lower bound."""
     total = total_of(rows)
     documents = _count(total.documents, "document")
     if len(rows) > total.documents:
@@ -76,7 +77,7 @@ def short_time(seconds: float) -> str:
 
 
 def _print_lines(rows: list[dict[str, str]]) -> None:
-    """In a pipe: one line a document, tabs between, nothing cut."""
+    """One line a document, with tabs between the columns and nothing cut."""
     lines = [
         "\t".join(column.name for column in COLUMNS),
         *("\t".join(row.values()) for row in rows),

@@ -72,7 +72,7 @@ async def _list(settings: Settings, wanted: "JobFilter", answer: Answer, *, as_j
 
 
 def check_filter(wanted: "JobFilter") -> None:
-    """Refuse a filter that cannot work, in the words of the options, before a server is asked."""
+    """Refuse a filter that cannot work, by the names of the options, before a server is used."""
     from quire.jobs.list_jobs import BadFilter
 
     try:

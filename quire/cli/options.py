@@ -9,7 +9,7 @@ AsJson = Annotated[
     bool, typer.Option("--json", help="Standard output holds exactly one JSON object.")
 ]
 Job = Annotated[str, typer.Argument(help="The job's id.")]
-Sources = Annotated[
+Origins = Annotated[
     list[str],
     typer.Argument(help="A PDF, a folder of page images or several, http(s)://, s3://."),
 ]
@@ -21,10 +21,10 @@ Password = Annotated[
     ),
 ]
 PasswordFile = Annotated[
-    Path | None, typer.Option(help="The password is this file's first line; - asks for it.")
+    Path | None, typer.Option(help="A file with the password in its first line; - asks for it.")
 ]
 Prompt = Annotated[str, typer.Option(help="Instructions, added to the rules of transcription.")]
 TextOnly = Annotated[bool, typer.Option("--text-only", help="MuPDF's text only.")]
 Pages = Annotated[str | None, typer.Option(help="Only these pages: 1-5,9.")]
-Out = Annotated[Path | None, typer.Option(help="Also put text.txt and result.json here.")]
+Out = Annotated[Path | None, typer.Option(help="Also write text.txt and result.json here.")]
 Owner = Annotated[str, typer.Option(help="The owner of the job.")]

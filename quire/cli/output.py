@@ -1,4 +1,4 @@
-"""What a command says: exit codes, lines for people, and one JSON object for programs."""
+"""The output of a command: exit codes, lines for people, and one JSON object for programs."""
 
 import json
 import sys
@@ -21,12 +21,12 @@ class Exit(IntEnum):
     NOT_ALLOWED = 4
     DEGRADED = 5
     INTERRUPTED = 130
-    # What a shell says of a program that a closed pipe ended (128 and SIGPIPE), as of `yes | head`.
+    # As a shell reports a program that a closed pipe ended (128 + SIGPIPE), such as `yes | head`.
     PIPE_CLOSED = 141
 
 
 def exit_code(error: QuireError) -> Exit:
-    """Which exit code stands for this error."""
+    """The exit code of this error."""
     # A missing key is the caller's setting, not the document's fault.
     if isinstance(error, (errors.SettingsError, errors.UsageError, errors.EngineUnavailable)):
         return Exit.USAGE
@@ -38,27 +38,27 @@ def exit_code(error: QuireError) -> Exit:
 
 
 def say(line: str) -> None:
-    """Words for people go to standard error."""
+    """Print a line for people, on standard error."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
 
 @dataclass
 class Answer:
-    """What a program learns from standard output: one object, and of which job. A command has
-    one, which it gets as the object of its context."""
+    """The one JSON object on standard output, and the job it is about. Each command has one
+    `Answer`, as the object of its context."""
 
     job_id: str | None = None
     printed: bool = False
 
     def print_json(self, body: object) -> None:
-        """The one JSON object that standard output holds."""
+        """Print the one JSON object."""
         self.printed = True
         sys.stdout.write(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
         sys.stdout.flush()
 
     def print_error(self, info: ErrorInfo, status: str = "failed") -> None:
-        """The error as the one JSON object; after a command has answered, nothing more."""
+        """Print the error as the one JSON object, unless the command has printed one."""
         if not self.printed:
             error = info.model_dump(mode="json")
             self.print_json({"job_id": self.job_id, "status": status, "error": error})

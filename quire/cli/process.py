@@ -1,4 +1,4 @@
-"""`process`: one document from its source to its text."""
+"""`process`: turn one document into text."""
 
 import subprocess
 import sys
@@ -18,13 +18,13 @@ from quire.cli.arguments import (
 from quire.cli.options import (
     AsJson,
     Engine,
+    Origins,
     Out,
     Owner,
     Pages,
     Password,
     PasswordFile,
     Prompt,
-    Sources,
     TextOnly,
 )
 from quire.cli.output import Answer, Exit, ResultOutput, say
@@ -35,7 +35,7 @@ from quire.settings import Settings
 
 def process(
     context: typer.Context,
-    source: Sources,
+    source: Origins,
     engine: Engine = None,
     tier: Annotated[str, typer.Option(help="primary, secondary or fast models.")] = "primary",
     prompt: Prompt = "",
@@ -49,9 +49,9 @@ def process(
     out: Out = None,
     user: Owner = "",
     job_id: Annotated[
-        str | None, typer.Option(help="Name the job; attaches to it if it runs.")
+        str | None, typer.Option(help="The id of the job; attaches to it if it runs.")
     ] = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Start and leave.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Start the job and return.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Ignore cached results.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 5 when any page is degraded.")
@@ -89,7 +89,7 @@ def process(
 
 async def _process(settings: Settings, request: DocumentRequest, output: ResultOutput) -> Exit:
     """Run the document and show its result."""
-    from quire.cli.follow import follow
+    from quire.cli.follow_job import follow_job
     from quire.cli.show_result import show_result
     from quire.jobs.session import open_jobs
     from quire.jobs.submit import submit
@@ -100,14 +100,14 @@ async def _process(settings: Settings, request: DocumentRequest, output: ResultO
             output.answer.job_id = request.job_id
             where = f"; Web UI: {jobs.ui_url}" if jobs.ui_url else ""
             say(f"job {request.job_id}{where}")
-            result = await follow(handle)
+            result = await follow_job(handle)
         return await show_result(settings, result, output)
 
 
 async def _start_detached(
     settings: Settings, request: DocumentRequest, output: ResultOutput
 ) -> Exit:
-    """Start and leave. Without a cluster, a process in the background does the work."""
+    """Start the job and return. Without a cluster, a background process does the work."""
     from quire.jobs.session import open_jobs
     from quire.jobs.submit import submit
 
@@ -127,8 +127,8 @@ async def _start_detached(
 
 
 def _run_in_background(settings: Settings, job_id: str, out: Path | None) -> None:
-    """Watching is enough to make a job of this state folder go on; the command that started it
-    may have held a password, so it is not run again."""
+    """Run `watch`, which continues a job of this state folder; the command line that started the
+    job may hold a password, so it is not run again."""
     where = ["--out", str(out.absolute())] if out is not None else []
     logs = settings.state_dir.expanduser() / "logs"
     logs.mkdir(parents=True, exist_ok=True)

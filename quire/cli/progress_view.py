@@ -1,4 +1,4 @@
-"""The picture of one document under way: bar, a cell a page, routes and breakers, cost, time."""
+"""The live picture of one document: bar, a cell a page, routes and breakers, cost, time."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ STYLES = {
     "mupdf_fallback": "yellow",
     "mupdf_timeout_fallback": "red",
 }
-# How the letters of the query `grid` look; later ones win where a cell stands for many pages.
+# The cells for the letters of the query `grid`; where a cell represents many pages, later ones win.
 CELLS = {
     "m": ("■", "blue"),
     "a": ("■", "green"),
@@ -45,7 +45,7 @@ def one_line(view: JobView) -> str:
 
 
 def cost_words(tokens: int, cost_usd: float | None) -> str:
-    """Dollars and tokens; nothing when nothing was asked."""
+    """Dollars and tokens; empty when no tokens were used."""
     if not tokens:
         return ""
     dollars = "price unknown" if cost_usd is None else f"${cost_usd:.4f}"
@@ -75,7 +75,7 @@ def render(view: JobView, width: int) -> RenderableType:
 
 
 def grid(letters: str, width: int) -> Text:
-    """A cell a page; of a long document a cell stands for several, and shows the worst of them."""
+    """A cell a page; in a long document a cell represents several, and shows the worst of them."""
     share = -(-len(letters) // (width * GRID_ROWS))
     order = list(CELLS)
     text = Text(overflow="fold")

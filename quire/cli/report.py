@@ -1,4 +1,4 @@
-"""The finished document, for a person."""
+"""The report of a finished document, for people."""
 
 from collections import Counter
 from datetime import datetime
@@ -21,12 +21,12 @@ COLUMNS = (
     Column("chars", 4, right=True),
     Column("why", 2, at_least=16, cut=True),
 )
-# A longer document shows only the pages that a person must know about.
+# The report of a longer document shows only its degraded pages.
 EVERY_PAGE_UP_TO = 40
 
 
 def show_report(report: DocumentReport) -> None:
-    """The pages with their sources, the counts, and where the text is."""
+    """Print the pages with their text sources, the counts, and the place of the text."""
     console = screen()
     short = len(report.pages) <= EVERY_PAGE_UP_TO
     shown = [page for page in report.pages if short or page.source.degraded]
@@ -39,7 +39,7 @@ def show_report(report: DocumentReport) -> None:
         console.print("note: the deadline passed; --deadline gives a document more time")
     if report.cached:
         console.print("note: a stored result of the same document; --force reads it again")
-    # Left to the terminal to wrap: a line broken here could not be copied in one piece.
+    # Not wrapped here: a path broken into lines could not be copied in one piece.
     where = report.metadata.result_local_path or report.metadata.result_s3_url
     console.print(f"text: {where}", soft_wrap=True)
 
@@ -76,7 +76,7 @@ def _counts(report: DocumentReport) -> str:
 
 
 def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentReport:
-    """Put `text.txt` and `result.json` into the folder that was asked for."""
+    """Write `text.txt` and `result.json` into the folder of `--out`."""
     target = folder / "text.txt"
     here = {"result_local_path": str(target.absolute())}
     meta = report.metadata.model_copy(update=here)

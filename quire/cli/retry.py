@@ -12,11 +12,10 @@ from quire.domain.errors import UsageError
 from quire.domain.page_ranges import format_pages
 from quire.settings import Settings
 
-# The server holds what no worker has accepted yet only in memory: a command that leaves takes it
-# along.
-WAITS = (
-    "no worker answers; the retry waits for one as long as this command does "
-    "(start one with: worker.py; starter.py doctor says what is there)"
+# The server keeps a retry that no worker has accepted in memory only, while the command waits.
+NO_WORKER = (
+    "no worker answers; the retry waits for one as long as this command runs "
+    "(start one with: worker.py; starter.py doctor checks what runs)"
 )
 
 
@@ -36,8 +35,8 @@ def retry(
 async def _retry(
     settings: Settings, job_id: str, user: str, pages: str | None, output: ResultOutput
 ) -> Exit:
-    from quire.cli.follow import follow, until_done
-    from quire.cli.no_answer import say_later
+    from quire.cli.answer_age import say_later
+    from quire.cli.follow_job import follow_job, until_done
     from quire.cli.show_result import show_result
     from quire.jobs.access import Caller
     from quire.jobs.result import wait_for_result
@@ -46,11 +45,11 @@ async def _retry(
 
     async with open_jobs(settings) as jobs:
         retrying = retry_pages(jobs, job_id, Caller(user), pages)
-        outcome = await until_done(say_later(WAITS), retrying)
+        outcome = await until_done(say_later(NO_WORKER), retrying)
         if not outcome.nothing_to_do:
             if outcome.pages:
                 say(f"job {job_id}: reading again pages {format_pages(outcome.pages)}")
-            return await show_result(settings, await follow(outcome.handle), output)
+            return await show_result(settings, await follow_job(outcome.handle), output)
         if pages is not None:
             raise UsageError(
                 f"--pages: job {job_id!r} has no page {pages}.",

@@ -1,4 +1,4 @@
-"""One command from its words to its exit code, whatever happens under way."""
+"""Runs one command, and turns whatever happens into an exit code and one clear line."""
 
 import asyncio
 import os
@@ -20,16 +20,16 @@ from quire.telemetry.logs import configure_logs
 def command_settings() -> Settings:
     """The settings of a command, with logs set up for a person's terminal."""
     settings = load_settings()
-    # In the person's terminal, the workers in this process speak only of what is wrong.
+    # In a terminal, the workers in this process log errors only.
     level = settings.log_level if "log_level" in settings.model_fields_set else "error"
     configure_logs(level, settings.log_format)
     return settings
 
 
 def run(work: Coroutine[Any, Any, Exit | None]) -> Exit:
-    """Do the work of a command."""
-    # A runner that is never closed: closing would cancel what is left of the workers and wait
-    # for a server that the last command has already stopped. The process ends right after.
+    """Run the work of a command in an event loop."""
+    # The runner is never closed: that would cancel the remaining tasks of the workers and wait for
+    # a server that the last command has already stopped. The process ends right after.
     return asyncio.Runner().run(_interruptible(work)) or Exit.DONE
 
 
@@ -42,12 +42,12 @@ async def _interruptible(work: Coroutine[Any, Any, Exit | None]) -> Exit | None:
 
 
 def call(app: typer.Typer, arguments: list[str]) -> int:
-    """The exit code of a command line; every error ends as one line with what to do."""
+    """The exit code of a command line; every error ends as one line with its remedy."""
     try:
         return _call(app, arguments)
     except (BrokenPipeError, SystemExit):
-        # Nobody reads any longer, as behind `| head -1`: there is no one to tell about it. Typer
-        # and rich turn it into SystemExit. A job that was begun is kept, as with Ctrl-C.
+        # The reader of the output is gone, as with `| head -1`, so nothing is printed. Typer and
+        # rich raise SystemExit for it. A job that was started is kept, as with Ctrl-C.
         return Exit.PIPE_CLOSED
 
 
@@ -55,7 +55,7 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
     answer, as_json = Answer(), "--json" in arguments
 
     def show(info: ErrorInfo) -> None:
-        """One clear line; with `--json` also the one JSON object on standard output."""
+        """Print one clear line, and with `--json` the one JSON object."""
         say(info.line())
         if as_json:
             answer.print_error(info)
@@ -63,7 +63,7 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
     try:
         code = int(app(arguments, standalone_mode=False, obj=answer) or 0)
         if code == Exit.INTERRUPTED:
-            # What Typer makes of Ctrl-C, without a word.
+            # Typer returns this code on Ctrl-C, silently.
             raise KeyboardInterrupt
         return code
     except QuireError as error:
@@ -82,7 +82,7 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
     except Exception as error:
         if hasattr(error, "format_message"):
             words = str(error.format_message())
-            if words:  # without words, the help has just been shown
+            if words:  # an empty message follows the help text
                 show(errors.UsageError(words.rstrip(".") + ".").info)
             return Exit.USAGE
         show(_our_fault(error).info)

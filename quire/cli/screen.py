@@ -1,17 +1,17 @@
-"""Standard output, for people."""
+"""The console for standard output."""
 
 import sys
 
 from rich.console import Console
 
-# As wide as the tables of a report need.
+# The tables of a report need this width.
 PIPE_WIDTH = 120
 
 
 def screen() -> Console:
-    """As wide as the terminal; in a pipe no line is wrapped.
+    """A console as wide as the terminal; in a pipe no line is wrapped.
 
-    What is printed is never markup: names and messages may hold brackets and colons.
+    Markup is off: names and messages may hold brackets and colons.
     """
     in_terminal = sys.stdout.isatty()
     return Console(

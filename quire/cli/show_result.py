@@ -1,4 +1,4 @@
-"""A finished job's result: printed, copied where it was asked for, and its exit code."""
+"""Shows the result of a finished job."""
 
 from quire.cli.output import Exit, ResultOutput
 from quire.cli.report import show_report, write_copy
@@ -9,7 +9,7 @@ from quire.settings import Settings
 
 
 async def show_result(settings: Settings, result: DocumentResult, output: ResultOutput) -> Exit:
-    """Print a finished job's report, and copy it where it was asked for."""
+    """Print the report of a finished job and copy it into `--out`; returns the exit code."""
     loaded = await load_result(settings, result)
     report = loaded.report
     link = await result_link(settings, result) if output.link else None

@@ -19,7 +19,7 @@ def status(context: typer.Context, job: Job, as_json: AsJson = False) -> Exit:
         from quire.jobs.session import open_jobs
         from quire.jobs.status import job_status
 
-        # Queries are answered by a workflow worker; pages are left to the one that runs the job.
+        # A workflow worker answers queries; pages are left to the command that runs the job.
         async with open_jobs(settings, roles=("workflows",)) as jobs:
             found = await job_status(jobs, job)
         if as_json:

@@ -1,4 +1,4 @@
-"""Tables that fit: a narrow terminal shows fewer columns instead of squeezing them all."""
+"""Tables that fit the terminal: a narrow one shows fewer columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ class Column:
     """How one column is shown."""
 
     name: str
-    # The most telling, those with the lowest, stay the longest.
+    # Columns with the lowest rank are the most important and stay the longest.
     rank: int
-    # What is longer is folded, or cut, when there is no room to spare.
+    # Longer values are folded, or cut, when there is no more room.
     at_least: int = 100
     right: bool = False
     cut: bool = False
@@ -25,7 +25,7 @@ class Column:
 def fitting_table(
     columns: Sequence[Column], rows: Sequence[Mapping[str, str | Text]], width: int
 ) -> Table:
-    """The columns that fit side by side, and always two."""
+    """A table of the columns that fit, and of at least two."""
     whole = {c.name: max(len(c.name), *(len(row[c.name]) for row in rows)) for c in columns}
     size, room = dict[str, int](), width + GAP
     for column in sorted(columns, key=lambda c: c.rank):

@@ -3,17 +3,17 @@
 import asyncio
 import sys
 
-from quire.cli.no_answer import Silence
+from quire.cli.answer_age import AnswerAge
 from quire.cli.output import say
 from quire.jobs.handles import Handle
 from quire.jobs.page_texts import PageTextReader
 from quire.settings import Settings
 
-LOOK_EVERY_S = 0.4
+QUERY_EVERY_S = 0.4
 
 
 class TextPrinter:
-    """What it has written is always a beginning of `text.txt`, so the rest can come from there."""
+    """Prints `text.txt` from its beginning while the job runs, and the rest from the result."""
 
     def __init__(self, settings: Settings) -> None:
         self._reader = PageTextReader(settings)
@@ -21,24 +21,24 @@ class TextPrinter:
 
     async def run(self, handle: Handle) -> None:
         """Write pages as they become ready, until cancelled."""
-        silence = Silence()
+        age = AnswerAge()
         while True:
             found = await self._reader.read_next(handle)
             if found.answered:
-                silence.answered()
+                age.answered()
             else:
-                silence.report()
+                age.report()
             for piece in found.pieces:
                 self._write(piece)
             if not found.pieces:
-                await asyncio.sleep(LOOK_EVERY_S)
+                await asyncio.sleep(QUERY_EVERY_S)
 
     def finish(self, whole: str) -> None:
-        """The document is done: write what is left of it."""
+        """Write the rest of the finished document."""
         if whole.startswith(self.written):
             self._write(whole[len(self.written) :])
         else:
-            say("A page was read again meanwhile; text.txt has the newest text.")
+            say("A page was read again during the output; text.txt has its newest text.")
 
     def _write(self, piece: str) -> None:
         self.written += piece

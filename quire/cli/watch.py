@@ -31,20 +31,20 @@ def watch(
 
 
 async def _watch(settings: Settings, job_id: str, output: ResultOutput) -> Exit:
-    """Follow a job to its end; without a cluster, this is also what makes it go on."""
-    from quire.cli.follow import follow
+    """Follow a job to its end; without a cluster, the workers of this command continue it."""
+    from quire.cli.follow_job import follow_job
     from quire.cli.show_result import show_result
     from quire.jobs.handles import find_job
     from quire.jobs.session import open_jobs
 
     async with open_jobs(settings) as jobs:
-        result = await follow(await find_job(jobs.client, job_id))
+        result = await follow_job(await find_job(jobs.client, job_id))
         return await show_result(settings, result, output)
 
 
 async def _watch_text(settings: Settings, job_id: str) -> Exit:
     """The document's text on standard output, page by page as it is read."""
-    from quire.cli.follow import until_done
+    from quire.cli.follow_job import until_done
     from quire.cli.text_printer import TextPrinter
     from quire.jobs.handles import find_job
     from quire.jobs.result import load_result, wait_for_result

@@ -1,4 +1,4 @@
-"""Who may do what: every use case that changes a job asks here."""
+"""Who may change a job: every use case that changes one checks here."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from quire.domain.document.access import may_change
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks, by the name under which documents are owned; nobody in particular by default."""
+    """Who makes a request, by the name under which documents are owned; empty for no owner."""
 
     user_id: str = ""
 

@@ -1,4 +1,4 @@
-"""Stopping a running job."""
+"""Stops a running job."""
 
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode

@@ -1,4 +1,4 @@
-"""Removing what has not been needed for long from the store and, if asked, from the results."""
+"""Removes objects that were not used for long from the store and, on request, results."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from quire.ports import Entry, Store
 from quire.settings import Settings
 from quire.store.places import open_place
 
-# Younger things may belong to a document that is being read.
+# Younger objects may belong to a document that is being read.
 YOUNGEST_S = 3600.0
 AT_ONCE = 16
 
@@ -36,7 +36,7 @@ class Removed:
 
 @dataclass(frozen=True)
 class CleanOutcome:
-    """What was removed, or would be; its fields are those of the JSON."""
+    """What was removed, or would be removed; its fields are those of the JSON."""
 
     dry_run: bool
     objects: int
@@ -46,9 +46,9 @@ class CleanOutcome:
 
 
 async def clean_store(settings: Settings, request: CleanRequest) -> CleanOutcome:
-    """Store, cache and, if asked, results. What is removed is made again when it is needed."""
+    """Remove old objects of the store and the cache, and old results if the request says so."""
     if request.older_than_s < YOUNGEST_S:
-        raise ValueError("documents under way need what is younger than 1h")
+        raise ValueError("running documents need what is younger than 1h")
     removed, size = Counter[str](), Counter[str]()
     places = [(open_store(settings), _kind_in_store)]
     if request.results:

@@ -1,4 +1,4 @@
-"""What a document would cost: pages by class, calls and cost by tier. No model is asked."""
+"""What a document would cost: pages by class, calls and cost by tier. No model is called."""
 
 import tempfile
 from collections import Counter
@@ -24,20 +24,20 @@ TIERS = ("primary", "secondary", "fast")
 
 @dataclass(frozen=True)
 class TierEstimate:
-    """What one tier of models would take for the document."""
+    """Calls, tokens and cost of the document with one tier of models."""
 
     route: str | None
     calls: int
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    # Every page read once, by the dearest route of the chain.
+    # If the most expensive route of the chain reads every page.
     cost_usd_dearest_route: float | None
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a document would take; its fields are those of the JSON."""
+    """Pages, calls and cost of a document; its fields are those of the JSON."""
 
     source: str
     total_pages: int
@@ -47,13 +47,13 @@ class Estimate:
 
 
 async def estimate_cost(
-    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+    settings: Settings, request: DocumentRequest, origins: Sequence[str], password: str | None
 ) -> Estimate:
-    """Survey the document here, and price what its pages would take."""
+    """Survey the document in this process, and price the calls that its pages need."""
     defaults = plan_defaults(settings)
     refuse_unusable_engine(request.engine, defaults)
     with tempfile.TemporaryDirectory(prefix="quire-") as folder:
-        request, surveys = await _survey(_alone(settings, folder), request, sources, password)
+        request, surveys = await _survey(_alone(settings, folder), request, origins, password)
     classes = Counter(page.classification.value for page in surveys)
     tiers = {
         tier: _price(settings, request.model_copy(update={"tier": tier}), defaults, surveys)
@@ -69,28 +69,28 @@ async def estimate_cost(
 
 
 def _alone(settings: Settings, folder: str) -> Settings:
-    """The same limits with a store that is gone afterwards: nobody else will read from it."""
+    """The same limits, with a temporary store of its own."""
     own = {"temporal_address": "", "store_url": folder, "state_dir": Path(folder)}
     return settings.model_copy(update=own)
 
 
 async def _survey(
-    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+    settings: Settings, request: DocumentRequest, origins: Sequence[str], password: str | None
 ) -> tuple[DocumentRequest, list[PageSurvey]]:
-    """The steps of a worker, without one."""
+    """Ingest and survey the document as a worker does."""
     documents, store = open_documents(1), open_store(settings)
     try:
-        request = await with_origin(settings, request, sources)
+        request = await with_origin(settings, request, origins)
         ingest = build_ingest(settings, store, documents, _nothing_is_sealed)
-        source = await ingest.ingest(request, password)
-        chosen = choose_pages(request.pages, source.page_count)
+        document = await ingest.ingest(request, password)
+        chosen = choose_pages(request.pages, document.page_count)
         if not chosen:
-            raise errors.no_such_page(request.pages or "", page_count=source.page_count)
+            raise errors.no_such_page(request.pages or "", page_count=document.page_count)
         wanted = SurveyRequest(
             job_id=request.job_id,
-            sha256=source.sha256,
-            page_count=source.page_count,
-            kind=source.kind,
+            sha256=document.sha256,
+            page_count=document.page_count,
+            kind=document.kind,
         )
         surveys = await Originals(store, documents).survey(
             wanted, chosen[0], chosen[-1], password, patient=False
@@ -100,7 +100,7 @@ async def _survey(
     except (errors.DocumentRefused, errors.UsageError, errors.SettingsError):
         raise
     except errors.QuireError as error:
-        # As `process` says it: whatever keeps a worker from the document is its refusal.
+        # As in `process`: whatever keeps a worker from the document is a refusal.
         raise errors.DocumentRefused.from_info(error.info) from None
     finally:
         documents.close()

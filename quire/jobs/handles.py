@@ -1,4 +1,4 @@
-"""A job on the server: its handle, its description, and what it was asked for."""
+"""A job on the server: its handle, its description and its request."""
 
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
@@ -14,7 +14,7 @@ Handle = WorkflowHandle[DocumentWorkflow, DocumentResult]
 
 
 def handle_of(client: Client, job_id: str) -> Handle:
-    """The job's latest run, whether there is one or not."""
+    """The handle of the job's latest run; the server is not asked whether there is one."""
     return client.get_workflow_handle_for(DocumentWorkflow.run, workflow_id(job_id))
 
 
@@ -35,7 +35,7 @@ async def describe(client: Client, job_id: str) -> WorkflowExecutionDescription:
 
 
 async def request_of(client: Client, job_id: str) -> DocumentRequest:
-    """What the job's latest run was asked for."""
+    """The request of the job's latest run."""
     handle = handle_of(client, job_id)
     async for event in handle.fetch_history_events(page_size=1):
         payloads = event.workflow_execution_started_event_attributes.input.payloads

@@ -1,4 +1,4 @@
-"""The documents, newest first: found by what the server can search for."""
+"""Lists documents, newest first, by the search attributes of the server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -23,12 +23,12 @@ STATES = {
     "failed": "Failed",
     "terminated": "Terminated",
 }
-# A query that no worker answers must not keep a person waiting.
+# A person must not wait long for a query that no worker answers.
 ANSWER_WITHIN = timedelta(seconds=2)
 
 
 class BadFilter(ValueError):
-    """A filter that cannot work; the words of the problem follow the field's name."""
+    """A filter that cannot work; `problem` follows the field's name in a message."""
 
     def __init__(self, field: str, problem: str, remedy: str | None = None) -> None:
         super().__init__(problem)
@@ -51,7 +51,7 @@ class JobFilter:
 
     @property
     def by_outcome(self) -> bool:
-        """Whether an earlier run of a job may fit while its latest does not."""
+        """Whether an earlier run of a job may match while its latest does not."""
         return self.fallback or self.status not in (None, "running")
 
     def check(self) -> None:
@@ -59,8 +59,8 @@ class JobFilter:
         self.query(datetime.now(UTC))
 
     def query(self, now: datetime) -> str:
-        """The filter in the words of Temporal's visibility."""
-        # A run that was continued is no document of its own: its last run speaks for it.
+        """The filter as a visibility query of Temporal."""
+        # A run that continued as new is not a document; only the last run counts.
         parts = ["WorkflowType = 'DocumentWorkflow'", "ExecutionStatus != 'ContinuedAsNew'"]
         if self.status:
             parts.append(f"ExecutionStatus = '{_state(self.status)}'")
@@ -69,7 +69,7 @@ class JobFilter:
         if self.fallback:
             parts.append(f"{search_attributes.FALLBACK_PAGES.name} > 0")
         if self.since_s is not None:
-            # The last run's start is no earlier than the document's, which is looked at later.
+            # The last run starts no earlier than the document, whose start is checked later.
             start = now - timedelta(seconds=self.since_s)
             parts.append(f"StartTime >= '{start:%Y-%m-%dT%H:%M:%S.%f}Z'")
         return " AND ".join(parts)
@@ -77,7 +77,7 @@ class JobFilter:
 
 @dataclass(frozen=True)
 class JobRow:
-    """One document of a list; its fields are those of the JSON. None is what nobody knows yet."""
+    """One document of a list; its fields are those of the JSON. None is not known yet."""
 
     job_id: str
     status: str
@@ -93,7 +93,7 @@ class JobRow:
 
 @dataclass(frozen=True)
 class JobTotal:
-    """What rows add up to; of the cost there is no sum where a single one is unknown."""
+    """The sums of rows; the cost is None when the cost of a single row is unknown."""
 
     documents: int
     pages: int
@@ -111,7 +111,7 @@ class JobList:
 
 
 async def list_jobs(jobs: Jobs, wanted: JobFilter) -> JobList:
-    """From the server alone; only running documents are asked, for what they have paid so far."""
+    """The documents that match; running ones are queried for what they have paid so far."""
     now = datetime.now(UTC)
     found = jobs.client.list_workflows(wanted.query(now), page_size=wanted.limit + 1)
     rows = await rows_of(jobs.client, found, wanted, now)
@@ -142,11 +142,11 @@ def spent_on(rows: Sequence[JobRow]) -> Spending:
 
 def _state(status: str) -> str:
     if status in ("canceled", "cancelled"):
-        # Nothing that the server can search for tells them from the others.
+        # No search attribute distinguishes them from the others.
         raise BadFilter(
             "status",
             "a cancelled document is completed, or failed if it had no pages.",
-            "Use --fallback or --status failed; result JOB --json tells which were cancelled.",
+            "Use --fallback or --status failed; result JOB --json says which were cancelled.",
         )
     if status not in STATES:
         raise BadFilter("status", f"choose {', '.join(STATES)}.")
@@ -154,8 +154,8 @@ def _state(status: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As a visibility query has it. These two would find nothing on the embedded server, in
-    whatever way they are escaped."""
+    """The text as a literal of a visibility query. The embedded server finds nothing with these two
+    characters, however they are escaped."""
     if '"' in text or "\\" in text:
         raise BadFilter("user", "double quotes and backslashes cannot be searched for.")
     return "'" + text.replace("'", "''") + "'"
@@ -164,8 +164,8 @@ def _quoted(text: str) -> str:
 async def rows_of(
     client: Client, found: AsyncIterator[WorkflowExecution], wanted: JobFilter, now: datetime
 ) -> list[JobRow]:
-    """One row a job, unless every run is wanted: the latest one speaks for it. One row more than
-    the limit says that there are more."""
+    """One row a job, for its latest run, or a row for every run; one row more than the limit when
+    there are more."""
     rows, seen = list[JobRow](), set[str]()
     async for execution in found:
         if execution.id in seen and not wanted.runs:
@@ -183,21 +183,20 @@ async def rows_of(
 
 
 async def _started(execution: WorkflowExecution) -> datetime:
-    """When the document was begun: a long one continues in further runs, each with its own start.
-    A job that is read again counts from there."""
+    """When the document was started: a long one continues in further runs with their own starts.
+    A job that is run again counts from that run."""
     try:
-        noted = await execution.memo_value(STARTED_MEMO, default=None, type_hint=str)
+        recorded = await execution.memo_value(STARTED_MEMO, default=None, type_hint=str)
     except (QuireError, KeyError):  # encrypted, with keys that this client does not have
-        noted = None
-    # The memo has its time from the clock of the client, which may be ahead of the server's.
-    if not noted:
+        recorded = None
+    # The memo is by the clock of the client, which may be ahead of the server's.
+    if not recorded:
         return execution.start_time
-    return min(datetime.fromisoformat(noted), execution.start_time)
+    return min(datetime.fromisoformat(recorded), execution.start_time)
 
 
 async def _is_latest(client: Client, execution: WorkflowExecution) -> bool:
-    """Whether no later run of the job has another outcome: read again, a document that fell back
-    may be whole."""
+    """Whether this is the job's latest run: a later one may have another outcome."""
     try:
         latest = await client.get_workflow_handle(execution.id).describe()
     except RPCError as error:
@@ -224,7 +223,8 @@ def _row(execution: WorkflowExecution, started: datetime) -> JobRow:
 
 
 async def _with_spending(client: Client, row: JobRow) -> JobRow:
-    """Search attributes hold the cost at the end only. Stays empty where no worker answers."""
+    """The row with the cost so far, which search attributes hold only at the end. It stays empty
+    where no worker answers."""
     if row.status != "running":
         return row
     handle = handle_of(client, row.job_id)

@@ -1,4 +1,4 @@
-"""Making what a person names reachable for workers: local files are checked first and stored."""
+"""Makes a document reachable for workers: local files are checked, and stored where needed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,39 +12,39 @@ from quire.domain.document.keys import source_key
 from quire.domain.document.origin import STORED
 from quire.settings import Settings
 from quire.sources.fetch import is_remote
+from quire.sources.file_kind import check_file
 from quire.sources.files import hash_file, page_images, store_images
-from quire.sources.sniff import check_file
 from quire.sources.web import name_in_url
 
 
 @dataclass(frozen=True)
 class Origin:
-    """An origin that a worker can fetch from, and what people call it."""
+    """An origin from which a worker can fetch, and the name that people give the document."""
 
     source: str
     name: str
 
 
 async def with_origin(
-    settings: Settings, request: DocumentRequest, sources: Sequence[str]
+    settings: Settings, request: DocumentRequest, origins: Sequence[str]
 ) -> DocumentRequest:
-    """The request with its document where workers reach it."""
-    if len(sources) > 1 and any(map(is_remote, sources)):
-        raise errors.UsageError("A URL cannot be put together with other sources.", "Give one URL.")
-    origin = await prepare_origin(settings, sources)
+    """The request with an origin that workers can reach."""
+    if len(origins) > 1 and any(map(is_remote, origins)):
+        raise errors.UsageError("A URL cannot be combined with other documents.", "Give one URL.")
+    origin = await prepare_origin(settings, origins)
     return request.model_copy(update={"source": origin.source, "source_name": origin.name})
 
 
 async def prepare_origin(settings: Settings, given: Sequence[str]) -> Origin:
-    """Check what is on this machine before anything starts; what workers elsewhere could not
-    reach, and page images, go into the store first."""
+    """Check local files before anything starts; page images, and files that workers elsewhere could
+    not reach, go into the store."""
     if len(given) == 1 and is_remote(given[0]):
         return Origin(given[0], name_in_url(given[0]))
-    return await _prepare_files(settings, [_local(source) for source in given])
+    return await _prepare_files(settings, [_local(origin) for origin in given])
 
 
-def _local(source: str) -> Path:
-    return Path(source.removeprefix("file://")).expanduser().absolute()
+def _local(origin: str) -> Path:
+    return Path(origin.removeprefix("file://")).expanduser().absolute()
 
 
 async def _prepare_files(settings: Settings, paths: list[Path]) -> Origin:

@@ -1,4 +1,4 @@
-"""The text of a job's pages in their order, each as soon as all before it are done."""
+"""The text of a job's pages in order, each as soon as all pages before it are done."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,14 @@ from quire.store.surveys import SurveyedTexts
 
 @dataclass(frozen=True)
 class NextTexts:
-    """What one look at the job gave: pieces of `text.txt`, or that no worker answered."""
+    """The answer to one query: pieces of `text.txt`, or that no worker answered."""
 
     pieces: tuple[str, ...] = ()
     answered: bool = True
 
 
 class PageTextReader:
-    """What it has given is always a beginning of `text.txt`, so the rest can come from there."""
+    """Reads `text.txt` from its beginning while the job runs; the rest can come from the result."""
 
     def __init__(self, settings: Settings) -> None:
         self._store = open_store(settings)

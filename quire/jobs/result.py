@@ -1,4 +1,4 @@
-"""The result of a job: waiting for it, and loading its files."""
+"""The result of a job: waits for it, and loads its files."""
 
 import re
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class LoadedResult:
 
 @dataclass(frozen=True)
 class FinishedJob:
-    """A finished job; `history_gone` when only its stored result is left of it."""
+    """A finished job; `history_gone` when only its stored result is left."""
 
     result: DocumentResult
     history_gone: bool = False
@@ -64,8 +64,8 @@ async def finished_result(jobs: Jobs, job_id: str) -> FinishedJob:
 
 
 async def _stored_result(settings: Settings, job_id: str) -> DocumentReport | None:
-    """The result of a job whose history is gone, if it is in the place where all results go: the
-    source, beside which it may be as well, is not known any more."""
+    """The result of a job whose history is gone, if it is in the default place of results; without
+    history its origin, beside which it may be, is unknown."""
     if not re.fullmatch(JOB_ID, job_id):
         return None
     key = result_key(job_id, "result.json")
@@ -90,12 +90,12 @@ async def result_link(settings: Settings, result: DocumentResult) -> str | None:
 
 
 async def _place_of(settings: Settings, result: DocumentResult) -> Store:
-    """Where a finished job's files were put."""
+    """The store that holds a finished job's files."""
     text_name = result_key(result.job_id, "text.txt")
     places = open_results(settings)
     recorded = result.metadata.result_s3_url or result.metadata.result_local_path
     store = places.found(recorded, text_name)
     if not await store.exists(text_name):
-        # Recorded on another machine, where a shared folder may go by another name.
+        # The path may be of another machine, where a shared folder has another path.
         store = places.found(None, text_name)
     return store

@@ -1,4 +1,4 @@
-"""Reading pages of a job again."""
+"""Reads pages of a job again."""
 
 from dataclasses import dataclass
 
@@ -24,11 +24,11 @@ from workflows.document.workflow import DocumentWorkflow
 
 @dataclass(frozen=True)
 class RetryOutcome:
-    """What a retry began: the pages that are read again, by which run of the job."""
+    """What a retry started: the pages that are read again, and the run that reads them."""
 
     handle: Handle
     pages: tuple[int, ...] = ()
-    # Every page was good, or none of the named ones exists: nothing was begun.
+    # Every page is good, or none of the named pages exists: nothing was started.
     nothing_to_do: bool = False
 
 
@@ -37,8 +37,8 @@ async def retry_pages(
 ) -> RetryOutcome:
     """Read pages again: by update while the job runs, by a new run once it is done.
 
-    A job that failed is run again whole. The update waits for a worker as long as the caller does:
-    the server keeps what no worker has accepted in memory only.
+    A job that failed is run again as a whole. The update waits for a worker only as long as the
+    caller does: the server keeps updates that no worker has accepted in memory.
     """
     description = await describe(jobs.client, job_id)
     request = RetryRequest(user_id=caller.user_id, pages=pages)

@@ -1,6 +1,6 @@
 """A connection for use cases: to a cluster, or to the embedded server with workers in this process.
 
-`Jobs` is what every use case takes first.
+Every use case takes a `Jobs` as its first argument.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ class Jobs:
 
 @asynccontextmanager
 async def open_jobs(settings: Settings, roles: tuple[str, ...] = ROLES) -> AsyncIterator[Jobs]:
-    """Connect, and in embedded mode serve these roles: documents of the state folder go on while
-    the connection is open. What Temporal refuses in between is raised as an error of ours."""
+    """Connect, and in embedded mode serve these roles: documents of the state folder continue while
+    the connection is open. Refusals of Temporal are raised as errors of the catalogue."""
     opened = _open_cluster(settings) if settings.temporal_address else _open_own(settings, roles)
     try:
         async with opened as jobs:
@@ -70,8 +70,8 @@ async def _open_own(settings: Settings, roles: tuple[str, ...]) -> AsyncIterator
         client = await connect(
             settings, info.address, runtime=quiet_runtime(), plugins=traces.plugins
         )
-        # A state folder of an older version lacks those that came later, and a document that
-        # sets an unknown one could never end.
+        # The state folder may be of an older version that lacks some of them, and a document that
+        # sets an unknown attribute could never end.
         await register_search_attributes(client)
         workers = build_workers(client, parts, roles)
         running = [asyncio.create_task(worker.run()) for worker in workers]
@@ -84,7 +84,7 @@ async def _open_own(settings: Settings, roles: tuple[str, ...]) -> AsyncIterator
 
 @asynccontextmanager
 async def query_worker(jobs: Jobs) -> AsyncIterator[None]:
-    """Queries find an answer: a cluster has workers for that, the embedded server gets one."""
+    """Serve queries meanwhile: a cluster has workers for that, the embedded server gets one."""
     if not jobs.embedded:
         yield
         return
@@ -104,10 +104,10 @@ def _traces(settings: Settings) -> NoTraces:
 async def _leave(
     server: EmbeddedServer, parts: Parts, workers: list[Worker], running: list[asyncio.Task[None]]
 ) -> None:
-    """The last command stops the server, and need not close its connection to it.
+    """Stop the server if this is its last command, which need not close its connection first.
 
-    While others use the server, leave in order: tasks handed to a poller that is gone would be
-    lost until their timeout.
+    While other commands use the server, workers shut down in order: tasks given to a poller that
+    is gone would be lost until their timeout.
     """
     if not server.stop_if_last():
         await asyncio.gather(*(worker.shutdown() for worker in workers), return_exceptions=True)

@@ -1,4 +1,4 @@
-"""How a job stands: its progress contract, and what a live view shows."""
+"""The status of a job: its progress contract, and what a live view shows."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,11 +13,11 @@ from quire.jobs.handles import Handle, find_job
 from quire.jobs.session import Jobs
 from workflows.document.workflow import DocumentWorkflow
 
-# A query to a lost worker waits for it ten seconds and then goes to another, in the midst of what
-# happened meanwhile (see quire/temporal/task_runner.py): ours are withdrawn before that.
-ASK = timedelta(seconds=4)
-ASK_TIMES = 5
-NOBODY_ANSWERED = {
+# A query to a lost worker waits for it ten seconds, and then reaches another one together with what
+# happened meanwhile (see quire/temporal/task_runner.py). Our queries end before that.
+QUERY_TIMEOUT = timedelta(seconds=4)
+QUERY_ATTEMPTS = 5
+NO_WORKER_ANSWERED = {
     RPCStatusCode.CANCELLED,
     RPCStatusCode.DEADLINE_EXCEEDED,
     RPCStatusCode.FAILED_PRECONDITION,
@@ -37,32 +37,34 @@ class JobView:
 async def job_status(jobs: Jobs, job_id: str) -> DocumentStatus:
     """The progress contract of a job."""
     handle = await find_job(jobs.client, job_id)
-    for _ in range(ASK_TIMES):
+    for _ in range(QUERY_ATTEMPTS):
         try:
-            return await handle.query(DocumentWorkflow.status, rpc_timeout=ASK)
+            return await handle.query(DocumentWorkflow.status, rpc_timeout=QUERY_TIMEOUT)
         except WorkflowQueryFailedError as error:
             raise errors.no_query_answer(error.message) from None
         except RPCError as error:
-            # The worker that takes over a lost worker's documents replays this one first.
-            if error.status not in NOBODY_ANSWERED:
+            # A worker that takes over a lost worker's documents has to replay this one first.
+            if error.status not in NO_WORKER_ANSWERED:
                 raise
     raise errors.no_worker_answers(job_id, queue=WORKFLOW_QUEUE)
 
 
 async def job_view(handle: Handle) -> JobView | None:
-    """Status and breakers for a live view; None when no worker answers just now."""
+    """Status and breakers for a live view; None when no worker answers now."""
     try:
-        status = await handle.query(DocumentWorkflow.status, rpc_timeout=ASK)
-        breakers = await handle.query(DocumentWorkflow.breakers, rpc_timeout=ASK)
-        grid = await handle.query(DocumentWorkflow.grid, rpc_timeout=ASK)
+        status = await handle.query(DocumentWorkflow.status, rpc_timeout=QUERY_TIMEOUT)
+        breakers = await handle.query(DocumentWorkflow.breakers, rpc_timeout=QUERY_TIMEOUT)
+        grid = await handle.query(DocumentWorkflow.grid, rpc_timeout=QUERY_TIMEOUT)
         return JobView(status, breakers, grid)
     except (RPCError, WorkflowQueryFailedError):
         return None
 
 
 async def stored_texts(handle: Handle, first: int) -> PageTexts | None:
-    """Where the next finished pages have their text; None when no worker answers just now."""
+    """The keys of the texts of the next finished pages; None when no worker answers now."""
     try:
-        return await handle.query(DocumentWorkflow.texts, PageRange(first=first), rpc_timeout=ASK)
+        return await handle.query(
+            DocumentWorkflow.texts, PageRange(first=first), rpc_timeout=QUERY_TIMEOUT
+        )
     except (RPCError, WorkflowQueryFailedError):
         return None

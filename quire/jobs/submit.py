@@ -1,4 +1,4 @@
-"""Submitting a document: making its request ready, and starting its job."""
+"""Submits a document: prepares its request and starts its job."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -31,20 +31,20 @@ from workflows.document.workflow import DocumentWorkflow
 
 
 async def prepare_request(
-    settings: Settings, request: DocumentRequest, sources: Sequence[str], password: str | None
+    settings: Settings, request: DocumentRequest, origins: Sequence[str], password: str | None
 ) -> DocumentRequest:
-    """The request as it may leave this process: the document reachable, the password sealed."""
+    """The request, ready to leave this process: document reachable, password sealed."""
     refuse_unusable_engine(request.engine, plan_defaults(settings))
     if password is not None:
         sealed = seal_password(settings, password, request.job_id)
         request = request.model_copy(update={"sealed_password": sealed})
-    return await with_origin(settings, request, sources)
+    return await with_origin(settings, request, origins)
 
 
 async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:
-    """Start the job; attach when it runs already, or give the finished one back.
+    """Start the job; if it is running or finished already, return that one.
 
-    A job that failed may be started again under its id; `force` starts again whatever there is.
+    A job that failed is started again under its id; with `force`, so is any other.
     """
     engine = _engine(jobs.settings, request)
     if request.force:
@@ -69,8 +69,8 @@ async def submit_again(jobs: Jobs, request: DocumentRequest) -> Handle:
 
 
 def _engine(settings: Settings, request: DocumentRequest) -> str | None:
-    """The provider of the first route, as lists and the Web UI show it; None where only a
-    cluster's workers know it, who say so once they have a plan."""
+    """The provider of the first route, for lists and the Web UI; None where only the workers of a
+    cluster know it, which set it once there is a plan."""
     if settings.cluster:
         return request.engine
     return make_plan(request, plan_defaults(settings)).engine
@@ -101,7 +101,7 @@ async def _start(
             memo={STARTED_MEMO: datetime.now(UTC).isoformat()},
             static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
             static_details=render_request(request, engine),
-            # Where the server shares queues fairly, each owner gets the same part of the slots.
+            # Where the server shares queues fairly, each owner gets an equal part of the slots.
             priority=Priority(fairness_key=_cut(request.user_id)),
         )
     except RPCError as error:

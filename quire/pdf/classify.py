@@ -1,7 +1,7 @@
-"""What a page needs, from what it shows: a pure rule table with a reason for every verdict.
+"""The class of a page, from what was measured on it: a pure table of rules, each with a reason.
 
-In doubt a page goes to vision: a model that reads plain text costs a little, a lost table
-costs the document.
+A doubtful page goes to a model: reading plain text with a model costs little, a lost table may
+make the document useless.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from quire.contracts.page import Classification
 from quire.contracts.stored import PageSurvey
 from quire.pdf.drawings import NO_DRAWINGS, DrawingSignals
-from quire.pdf.wording import Wording
+from quire.pdf.text_quality import TextQuality
 
 Verdict = tuple[Classification, str]
 
-DENSE_PATHS = 4000  # more are not worth taking apart: such a page is a map or a plan
+DENSE_PATHS = 4000  # a page with more is a map or a plan, whatever its paths are
 
 PAGE_WIDE = 0.6
 BLANK_INK = 0.0004
@@ -25,9 +25,9 @@ FIGURE_SHARE = 0.02
 
 @dataclass(frozen=True)
 class PageSignals:
-    """All that the classification of a page rests on."""
+    """All measurements that the classification of a page uses."""
 
-    wording: Wording
+    text: TextQuality
     hidden_text_share: float = 0.0
     picture_fonts: bool = False
     image_share: float = 0.0
@@ -43,7 +43,7 @@ class PageSignals:
 
 
 def classify(signals: PageSignals) -> Verdict:
-    """The first rule that speaks decides; a page about which none speaks is text."""
+    """The verdict of the first rule that applies; a page to which none applies is text."""
     for rule in _RULES:
         verdict = rule(signals)
         if verdict is not None:
@@ -52,7 +52,7 @@ def classify(signals: PageSignals) -> Verdict:
 
 
 def unsurveyed(number: int, why: str) -> PageSurvey:
-    """The honest record of a page that could not be looked at: vision may still read it."""
+    """The record of a page that could not be surveyed: a model may still read it."""
     return PageSurvey(
         page=number,
         classification=Classification.SCANNED,
@@ -61,7 +61,7 @@ def unsurveyed(number: int, why: str) -> PageSurvey:
 
 
 def _nothing(s: PageSignals) -> Verdict | None:
-    if s.wording.chars:
+    if s.text.chars:
         return None
     if not s.image_share and not s.paths:
         damage = ", its content is damaged" if s.damaged else ""
@@ -72,7 +72,7 @@ def _nothing(s: PageSignals) -> Verdict | None:
 
 
 def _no_text(s: PageSignals) -> Verdict | None:
-    if s.wording.chars:
+    if s.text.chars:
         return None
     if s.image_share > 0.3:
         return Classification.SCANNED, f"no text layer, image over {s.image_share:.0%} of the page"
@@ -87,7 +87,7 @@ def _hidden_text(s: PageSignals) -> Verdict | None:
 
 
 def _garbage(s: PageSignals) -> Verdict | None:
-    w = s.wording
+    w = s.text
     if w.bad_share > 0.1:
         return Classification.SCANNED, f"text layer unreadable: {w.bad_share:.0%} unknown glyphs"
     if w.odd_word_share > 0.4:
@@ -102,15 +102,15 @@ def _page_wide_image(s: PageSignals) -> Verdict | None:
     if s.picture_fonts:
         return Classification.SCANNED, f"{share}, its letters are traced pictures"
     if s.ink_beside_text is not None and s.ink_beside_text < _BUSY_INK / 4:
-        return None  # a background: nothing on it but the words we have
-    if s.wording.chars < _STAMP_CHARS:
-        return Classification.SCANNED, f"{share}, only {s.wording.chars} characters of text"
+        return None  # a background: it shows nothing but the words of the text layer
+    if s.text.chars < _STAMP_CHARS:
+        return Classification.SCANNED, f"{share}, only {s.text.chars} characters of text"
     return Classification.HAS_GRAPHICS, f"{share} behind the text"
 
 
 def _images(s: PageSignals) -> Verdict | None:
     if s.image_share >= PAGE_WIDE:
-        return None  # judged by the rule before
+        return None  # the rule before has judged it
     if s.figure_image_share >= FIGURE_SHARE:
         return Classification.HAS_GRAPHICS, f"images over {s.figure_image_share:.0%} of the page"
     if s.image_share >= 3 * FIGURE_SHARE:
@@ -150,7 +150,7 @@ def _table(s: PageSignals) -> Verdict | None:
 
 
 def _text_reason(s: PageSignals) -> str:
-    reason = f"{s.wording.chars} characters of text"
+    reason = f"{s.text.chars} characters of text"
     if s.image_share >= PAGE_WIDE:
         return f"{reason} on a plain background image"
     if s.image_share or s.paths:

@@ -1,4 +1,4 @@
-"""Vector graphics, sorted into rules, boxes and strokes, and judged group by group. Pure.
+"""Vector graphics, sorted into rules, boxes and strokes, and measured group by group. Pure.
 
 Rules (thin lines), frames and shaded boxes decorate text; many of them together make a table
 or a chart; slanted and curved strokes make a figure unless they are small enough for a logo.
@@ -33,7 +33,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class DrawingSignals:
-    """What the vector graphics of a page amount to, each from its most telling group."""
+    """Measurements of the vector graphics of a page, each of the group with the highest value."""
 
     figure_share: float = 0.0
     grid_lines: tuple[int, int] = (0, 0)
@@ -47,7 +47,7 @@ NO_DRAWINGS = DrawingSignals()
 
 
 def sort_paths(paths: Iterable[Mapping[str, Any]], page: Box) -> Shapes:
-    """Take MuPDF's paths apart into elements; white fills, specks and backgrounds drop out."""
+    """The elements of MuPDF's paths, without white fills, specks and backgrounds."""
     shapes = Shapes()
     for path in paths:
         if _unseen(path):
@@ -59,7 +59,7 @@ def sort_paths(paths: Iterable[Mapping[str, Any]], page: Box) -> Shapes:
             _add_box(shapes, whole)
             continue
         if sum(item[0] == "c" for item in path["items"]) > _MANY:
-            # An outline of hundreds of curves says no more than where it is and that it is one.
+            # Of an outline of hundreds of curves, only its place matters.
             shapes.strokes.extend([whole] * _FIGURE_STROKES)
             continue
         for item in path["items"]:
@@ -127,8 +127,8 @@ def _add_box(shapes: Shapes, box: Box) -> None:
         shapes.boxes.append(box)
 
 
-def judge_drawings(shapes: Shapes, page: Box, words: Sequence[Word]) -> DrawingSignals:
-    """Group what stands together and keep the most telling measure of any group."""
+def measure_drawings(shapes: Shapes, page: Box, words: Sequence[Word]) -> DrawingSignals:
+    """Group elements that touch, and keep the highest value of each measurement."""
     placed = [
         *((box, shapes.across) for box in shapes.across),
         *((box, shapes.down) for box in shapes.down),
@@ -139,8 +139,8 @@ def judge_drawings(shapes: Shapes, page: Box, words: Sequence[Word]) -> DrawingS
     scattered = [box for box in dict.fromkeys(map(_rounded, shapes.boxes)) if not text.inside(box)]
     best = DrawingSignals(
         ruled_rows=_ruled_rows(shapes, words),
-        # The fields of a form stand apart, so they are counted over the whole page.
-        empty_boxes=_charted(scattered, page) if len(scattered) >= 6 else 0,
+        # The fields of a form do not touch, so they are counted over the whole page.
+        empty_boxes=_empty_boxes(scattered, page) if len(scattered) >= 6 else 0,
     )
     for group in clusters(page, [box for box, _ in placed]):
         across, down, boxes, strokes = (
@@ -154,7 +154,7 @@ def judge_drawings(shapes: Shapes, page: Box, words: Sequence[Word]) -> DrawingS
             figure_share=max(best.figure_share, _figure_share(strokes, page)),
             grid_lines=max(best.grid_lines, _grid_lines(across, down, page)),
             ruled_rows=best.ruled_rows,
-            empty_boxes=max(best.empty_boxes, _charted(empty, page)),
+            empty_boxes=max(best.empty_boxes, _empty_boxes(empty, page)),
             cell_columns=max(best.cell_columns, _cell_columns(written)),
             nodes=max(best.nodes, _nodes(written)),
         )
@@ -176,7 +176,7 @@ def _figure_share(strokes: list[Box], page: Box) -> float:
 
 
 def in_margin_band(box: Box, page: Box) -> bool:
-    """Wholly in the head or foot of the page, where letterheads and logos stand."""
+    """Whether the box is wholly in the head or foot of the page, as letterheads and logos are."""
     return box.y1 < page.y0 + _HEADER * page.height or box.y0 > page.y0 + _FOOTER * page.height
 
 
@@ -187,13 +187,13 @@ def _grid_lines(across: list[Box], down: list[Box], page: Box) -> tuple[int, int
     left, right = min(b.x0 for b in across), max(b.x1 for b in across)
     levels = len({round(b.y0 / 4) for b in across})
     inner = [b for b in down if left + 8 < b.x0 < right - 8]
-    if levels < 3:  # lines between columns of prose are long, and meet a head or foot rule
+    if levels < 3:  # long lines separate columns of prose, and meet a rule at the head or foot
         inner = [b for b in inner if b.height < 0.5 * page.height]
     return levels, len({round(b.x0 / 4) for b in inner})
 
 
 def _ruled_rows(shapes: Shapes, words: Sequence[Word]) -> int:
-    """Rows of cells between lines of one length, or over stripes of one, as in printed tables."""
+    """Rows of cells between lines, or over stripes, of equal length, as in printed tables."""
     groups: dict[tuple[int, int], list[Box]] = {}
     for line in (*shapes.across, *shapes.boxes):
         if line.width > 60:
@@ -210,8 +210,8 @@ def _ruled_rows(shapes: Shapes, words: Sequence[Word]) -> int:
     return most
 
 
-def _charted(empty: list[Box], page: Box) -> int:
-    """How many boxes without a word: bars, legends, blank cells; not a strip of tick boxes."""
+def _empty_boxes(empty: list[Box], page: Box) -> int:
+    """The number of boxes without a word: bars, legends, blank cells; not a strip of tick boxes."""
     if len(empty) < 3:
         return 0
     extent = empty[0]
@@ -221,7 +221,7 @@ def _charted(empty: list[Box], page: Box) -> int:
 
 
 def _cell_columns(written: list[Box]) -> int:
-    """Columns of two and more equal boxes with words: cells. Highlighted words differ in width."""
+    """Columns of two or more equal boxes with words: cells. Highlighted words differ in width."""
     columns = Counter((round(b.x0 / 3), round(b.x1 / 3)) for b in written)
     return sum(1 for count in columns.values() if count >= 2)
 
@@ -237,7 +237,7 @@ def _middle(box: Box) -> tuple[float, float]:
 
 
 class _TextIndex:
-    """Words by height on the page, so that hundreds of boxes can be asked about cheaply."""
+    """Words sorted by height on the page, so that hundreds of boxes can be checked quickly."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         middles = sorted((_middle(w.box) for w in words), key=lambda m: m[1])

@@ -17,14 +17,17 @@ class Box(NamedTuple):
 
     @property
     def width(self) -> float:
+        """In points; negative for an inverted box."""
         return self.x1 - self.x0
 
     @property
     def height(self) -> float:
+        """In points; negative for an inverted box."""
         return self.y1 - self.y0
 
     @property
     def area(self) -> float:
+        """In square points; 0 for an inverted box."""
         return max(0.0, self.width) * max(0.0, self.height)
 
     def clipped(self, other: "Box") -> "Box":
@@ -33,6 +36,7 @@ class Box(NamedTuple):
         return Box(x0, y0, max(x0, min(self.x1, other.x1)), max(y0, min(self.y1, other.y1)))
 
     def joined(self, other: "Box") -> "Box":
+        """The smallest box around both."""
         return Box(
             min(self.x0, other.x0),
             min(self.y0, other.y0),
@@ -41,11 +45,12 @@ class Box(NamedTuple):
         )
 
     def holds(self, x: float, y: float) -> bool:
+        """Whether the point is inside or on the edge."""
         return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
 
 
 class Grid:
-    """A page as a coarse raster, one integer a row: unions and neighbours cost next to nothing."""
+    """A page as a coarse raster, one integer a row, which makes unions and neighbours cheap."""
 
     def __init__(self, page: Box) -> None:
         self._page = page
@@ -67,18 +72,19 @@ class Grid:
         )
 
     def mark(self, box: Box) -> None:
+        """Mark every cell that the box touches."""
         c0, c1, r0, r1 = self.span(box)
         mask = ((1 << (c1 - c0 + 1)) - 1) << c0
         for row in range(r0, r1 + 1):
             self._rows[row] |= mask
 
     def islands(self) -> "Islands":
-        """Marked cells that hang together, diagonals too."""
+        """The groups of marked cells that touch, also diagonally."""
         return Islands(self._rows)
 
 
 class Islands:
-    """The connected islands of a raster, found run by run and not cell by cell."""
+    """The connected groups of cells of a raster, found by runs of cells."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         self._parent: list[int] = []
@@ -128,7 +134,7 @@ def covered_share(page: Box, boxes: Iterable[Box]) -> float:
     parts = [part for box in boxes if (part := box.clipped(page)).area > 0]
     if not parts or page.area <= 0:
         return 0.0
-    if len(parts) > 200:  # the exact sweep is quadratic; hundreds of scraps hardly overlap
+    if len(parts) > 200:  # the exact sum is quadratic; hundreds of scraps hardly overlap
         return min(1.0, sum(part.area for part in parts) / page.area)
     return _union_area(parts) / page.area
 

@@ -1,4 +1,4 @@
-"""Page images as they come from scanners and phones, made fit for a model. Runs in the child."""
+"""Page images from scanners and phones, converted for a model. Runs in the child process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,16 +16,16 @@ from quire.pdf.geometry import Box
 from quire.pdf.ink import ink_share
 from quire.pdf.render import MAX_SIDE, encode
 
-# The width of a page of paper: what `IMAGE_DPI` means for a picture that does not know its size.
+# The width of a sheet of A4, to apply `IMAGE_DPI` to an image without a size in inches.
 _PAGE_INCHES = 8.27
-# A4 at 1200 dpi has 140 million; more is a bomb, or no page.
+# A4 at 1200 dpi has 140 million; a larger image is an attack, or not a page.
 _MAX_PIXELS = 200_000_000
 _SURVEY_SIDE = 240
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP", "DIB")
 
 
 def count_frames(path: str) -> int:
-    """Pages of a TIFF; an animation of another format is one page; 0 when it is no image."""
+    """The pages of a TIFF; 1 for other formats, also animations; 0 when it is no image."""
     try:
         with _opened(path, 0) as image:
             return int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
@@ -36,7 +36,7 @@ def count_frames(path: str) -> int:
 
 
 def survey_frame(path: str, frame: int, number: int) -> PageSurvey:
-    """SCANNED, or BLANK when there is no ink on it."""
+    """The survey of a page image: SCANNED, or BLANK when there is no ink on it."""
     try:
         with _opened(path, frame) as image:
             image.draft("L", (_SURVEY_SIDE, _SURVEY_SIDE))
@@ -54,15 +54,15 @@ def survey_frame(path: str, frame: int, number: int) -> PageSurvey:
 
 
 def draw_frame(path: str, frame: int, options: ImageOptions, scale: float) -> PageImage:
-    """Upright, on white, in eight bits, and as large as a page at `IMAGE_DPI`: never larger
-    than it came."""
+    """The image upright, on white, in eight bits, and as large as a page at `IMAGE_DPI`, but never
+    enlarged."""
     with _opened(path, frame) as image:
         size = _target(image.width, image.height, options.dpi, scale)
         # A JPEG is decoded at the next size above what is needed, in a fraction of the memory.
         image.draft(None, size)
         picture = _plain(image, gray=options.color == "gray")
         if (picture.width > picture.height) != (size[0] > size[1]):
-            size = (size[1], size[0])  # it was lying on its side
+            size = (size[1], size[0])  # EXIF turned it by a quarter
         if size != picture.size:
             picture = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
     return PageImage(encode(picture, options), f"image/{options.format}", *picture.size)
@@ -70,9 +70,9 @@ def draw_frame(path: str, frame: int, options: ImageOptions, scale: float) -> Pa
 
 @contextmanager
 def _opened(path: str, frame: int) -> Iterator[Image.Image]:
-    # Our own limit, below: Pillow's warns at half of it and raises at twice.
+    # Our own limit below replaces Pillow's, which warns first and raises at twice its value.
     Image.MAX_IMAGE_PIXELS = None
-    # Half a page must not pass for a page.
+    # A truncated image must be an error, not half a page.
     ImageFile.LOAD_TRUNCATED_IMAGES = False
     with Image.open(path, formats=_FORMATS) as image:
         if frame:
@@ -90,7 +90,7 @@ def _target(width: int, height: int, dpi: int, scale: float) -> tuple[int, int]:
 
 
 def _plain(image: Image.Image, *, gray: bool) -> Image.Image:
-    """Turned as its EXIF says, without alpha, in eight bits."""
+    """The image turned as its EXIF data say, without alpha, in eight bits."""
     upright = ImageOps.exif_transpose(image)
     if upright.mode in ("I", "F") or upright.mode.startswith("I;"):
         upright = _eight_bits(upright)
@@ -102,7 +102,7 @@ def _plain(image: Image.Image, *, gray: bool) -> Image.Image:
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """By the range that is used: twelve bits of a scanner in sixteen would else be black."""
+    """Scaled by the range that is used: twelve bits stored in sixteen would be nearly black."""
     wide = (image if image.mode == "F" else image.convert("I")).convert("F")
     low, high = wide.getextrema()
     assert isinstance(low, float | int)

@@ -1,4 +1,4 @@
-"""Is there anything on this picture? Judged on a tiny grey drawing of the page."""
+"""How much ink is on a page, measured on a tiny grey drawing of it."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from quire.pdf.geometry import Box
 
-# Paper yellows, shines through and darkens to its edges slowly; ink is darker than what is near.
+# The colour of paper changes slowly over the page; ink is much darker than what is near it.
 _CONTRAST = 28
 _EDGE = 0.04
 

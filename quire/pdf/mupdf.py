@@ -1,4 +1,4 @@
-"""MuPDF, only ever imported in a child process. Its type hints are partial, so it is Any here."""
+"""MuPDF, imported in child processes only. Its type hints are partial, so it is Any here."""
 
 from importlib import import_module
 from typing import Any

@@ -1,21 +1,21 @@
-"""The forms under which a password may have locked a file."""
+"""The forms in which a password may have been used to lock a file."""
 
 import stringprep
 import unicodedata
 
 
-def spellings(password: str) -> list[str]:
-    """The password exactly as given, and as SASLprep makes it where that differs.
+def password_forms(password: str) -> list[str]:
+    """The password exactly as given, and in its SASLprep form where that differs.
 
-    Files of PDF 2.0 are locked with the prepared form: a writer that follows the standard has
-    turned what the person typed into it. Blanks at the ends are kept by both.
+    PDF 2.0 locks files with the SASLprep form of what the person typed. Both forms keep blanks at
+    the ends.
     """
     prepared = saslprep(password)
     return [password] if prepared is None or prepared == password else [password, prepared]
 
 
 def saslprep(text: str) -> str | None:
-    """RFC 4013 with the tables of the standard library; None for what it forbids."""
+    """The text as RFC 4013 prepares it; None when it holds forbidden characters."""
     mapped = "".join(
         " " if stringprep.in_table_c12(char) else char
         for char in text

@@ -1,4 +1,4 @@
-"""The face of this package: count, survey and draw the pages of a PDF, whatever is in it."""
+"""Counts, surveys and draws the pages of documents: the interface of this package."""
 
 from pathlib import Path
 from typing import Any
@@ -7,27 +7,27 @@ from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
 from quire.domain import errors
 from quire.domain.document.transcription import PageImage
-from quire.pdf.children import ChildHung, ChildLost, Children, ChildStarved
+from quire.pdf.child_pool import ChildDied, ChildOutOfMemory, ChildPool, ChildTimedOut
 from quire.pdf.classify import unsurveyed
 
-# Some 30 ms of work: as long as a page that is to be drawn may have to wait for its child.
+# About 30 ms of work: a page that is to be drawn may have to wait this long for a child.
 _CHUNK_PAGES = 10
-# A chunk ends early after this time, so that the hard limit is only ever met by a single page.
+# A chunk ends early after this time, so that only a single page can reach the hard limit.
 _CHUNK_BUDGET_S = 2.0
-_LOST = (ChildHung, ChildLost, ChildStarved)
+_NO_ANSWER = (ChildTimedOut, ChildDied, ChildOutOfMemory)
 _WHY = {
-    ChildHung: "it takes too long",
-    ChildLost: "it crashes the reader",
-    ChildStarved: "it needs too much memory",
+    ChildTimedOut: "it takes too long",
+    ChildDied: "it crashes the reader",
+    ChildOutOfMemory: "it needs too much memory",
 }
 # Some pages hang at one zoom and draw at once at another.
 _OTHER_ZOOM = 0.83
 
 
 class Documents:
-    """PDFs read in child processes, each call within limits of time and memory.
+    """Reads documents in child processes, each call within limits of time and memory.
 
-    Belongs to one event loop. Nothing is started before the first call or `warm_up`.
+    Belongs to one event loop. No process is started before the first call or `warm_up`.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Documents:
     ) -> None:
         self._survey_timeout_s = survey_timeout_s
         self._render_timeout_s = render_timeout_s
-        self._children = Children(processes, memory_bytes)
+        self._children = ChildPool(processes, memory_bytes)
 
     def warm_up(self) -> None:
         """Start a child now, without waiting for it."""
@@ -52,7 +52,7 @@ class Documents:
             pages = await self._twice(
                 "count_pages", str(path), password, timeout_s=self._survey_timeout_s
             )
-        except _LOST as error:
+        except _NO_ANSWER as error:
             raise errors.pdf_cannot_be_opened(_WHY[type(error)]) from None
         return int(pages)
 
@@ -67,8 +67,8 @@ class Documents:
     ) -> list[PageSurvey]:
         """Text and classification of the pages from `first` to `last`, both included.
 
-        Never fails for a page's sake: one that cannot be surveyed says so in its reason.
-        A patient survey makes way for pages that are to be drawn.
+        A page that cannot be surveyed does not fail the survey; its reason says why.
+        A patient survey lets drawings of pages go first.
         """
         surveyed: list[PageSurvey] = []
         page = first
@@ -76,9 +76,9 @@ class Documents:
             end = min(last, page + _CHUNK_PAGES - 1)
             try:
                 done = await self._survey_chunk(path, page, end, password, patient)
-            except _LOST as error:
-                if page == end and isinstance(error, ChildHung):
-                    done = [unsurveyed(page, _WHY[ChildHung])]
+            except _NO_ANSWER as error:
+                if page == end and isinstance(error, ChildTimedOut):
+                    done = [unsurveyed(page, _WHY[ChildTimedOut])]
                 else:
                     numbers = range(page, end + 1)
                     done = [await self._survey_alone(path, n, password, patient) for n in numbers]
@@ -102,7 +102,7 @@ class Documents:
         limit = self._survey_timeout_s
         try:
             done = await self._twice("survey_pages", *args, timeout_s=limit, patient=patient)
-        except _LOST as error:
+        except _NO_ANSWER as error:
             return unsurveyed(page, _WHY[type(error)])
         return PageSurvey.model_validate(done[0])
 
@@ -115,15 +115,15 @@ class Documents:
         *,
         scale: float = 1.0,
     ) -> PageImage:
-        """Draw a page for a model; raises AttemptFailed(RENDER) if that cannot be done."""
+        """Draw a page for a model; raises AttemptFailed(RENDER) if it cannot be drawn."""
         limit = self._render_timeout_s
         try:
             try:
                 image = await self._draw(path, page, options, password, scale, limit * 2 / 3)
-            except ChildHung:
+            except ChildTimedOut:
                 smaller = scale * _OTHER_ZOOM
                 image = await self._draw(path, page, options, password, smaller, limit / 3)
-        except _LOST as error:
+        except _NO_ANSWER as error:
             raise errors.page_not_drawn(page, f": {_WHY[type(error)]}") from None
         return image
 
@@ -144,42 +144,42 @@ class Documents:
         """The pages of an image file; 0 when it cannot be opened."""
         try:
             frames = await self._twice("count_frames", str(path), timeout_s=self._survey_timeout_s)
-        except _LOST:
+        except _NO_ANSWER:
             return 0
         return int(frames)
 
     async def survey_image(self, path: Path, frame: int, page: int) -> PageSurvey:
-        """Classification of a page image; one that cannot be surveyed says so in its reason."""
+        """The class of a page image; the reason says when it could not be surveyed."""
         args = (str(path), frame, page)
         try:
             done = await self._twice("survey_image", *args, timeout_s=self._survey_timeout_s)
-        except _LOST as error:
+        except _NO_ANSWER as error:
             return unsurveyed(page, _WHY[type(error)])
         return PageSurvey.model_validate(done)
 
     async def render_image(
         self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
     ) -> PageImage:
-        """Draw a page image for a model; raises AttemptFailed(RENDER) if that cannot be done."""
+        """Draw a page image for a model; raises AttemptFailed(RENDER) if it cannot be drawn."""
         args = (str(path), frame, page, options, scale)
         try:
             image: PageImage = await self._twice(
                 "draw_image", *args, timeout_s=self._render_timeout_s
             )
-        except _LOST as error:
+        except _NO_ANSWER as error:
             raise errors.page_not_drawn(page, f": {_WHY[type(error)]}") from None
         return image
 
     async def _twice(
         self, name: str, *args: object, timeout_s: float, patient: bool = False
     ) -> Any:
-        """A child may be killed, or be full of what came before, for no fault of this page:
-        one more try in a fresh one."""
+        """Call again, in a new child, when the first one died or ran out of memory: the cause may
+        have been another page."""
         try:
             return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
-        except (ChildLost, ChildStarved):
+        except (ChildDied, ChildOutOfMemory):
             return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
 
     def close(self) -> None:
-        """End all children; nothing can be read afterwards."""
+        """End all child processes; nothing can be read afterwards."""
         self._children.close()

@@ -1,4 +1,4 @@
-"""Drawing one page into an encoded image. Runs in the child."""
+"""Draws one page as an encoded image. Runs in the child process."""
 
 import io
 import math
@@ -18,7 +18,7 @@ _MIN_SIDE = 8
 
 
 def draw_page(page: Any, options: ImageOptions, scale: float) -> PageImage:
-    """Draw and encode; a page larger than `MAX_SIDE` pixels is drawn smaller, never refused."""
+    """Draw and encode a page; one larger than `MAX_SIDE` pixels is drawn smaller."""
     zoom = zoom_for(page.rect.width, page.rect.height, options.dpi, scale)
     grey = options.color == "gray"
     pixmap = page.get_pixmap(
@@ -32,12 +32,12 @@ def draw_page(page: Any, options: ImageOptions, scale: float) -> PageImage:
     started = time.monotonic()
     data = encode(image, options)
     took = time.monotonic() - started
-    del image  # it borrows the pixmap's memory, which must go last
+    del image  # it uses the memory of the pixmap, which must be released last
     return PageImage(data, f"image/{options.format}", *size, encode_s=took)
 
 
 def zoom_for(width: float, height: float, dpi: int, scale: float) -> float:
-    """The zoom for a page of this size in points, held within what may be drawn."""
+    """The zoom for a page of this size in points, within the limits of a drawing."""
     if not (math.isfinite(width) and math.isfinite(height)) or width <= 0 or height <= 0:
         raise AttemptFailed(FailureKind.RENDER, "The page has no area to draw.")
     longest, shortest = max(width, height), min(width, height)
@@ -46,9 +46,10 @@ def zoom_for(width: float, height: float, dpi: int, scale: float) -> float:
 
 
 def encode(image: Image.Image, options: ImageOptions) -> bytes:
+    """The bytes of the image in the format of the options."""
     out = io.BytesIO()
     if options.format == "png":
-        # Level 6 takes three times as long for a few percent.
+        # Level 6 takes three times as long and saves only a few percent.
         image.save(out, "PNG", compress_level=3, dpi=(options.dpi, options.dpi))
     elif options.format == "webp":
         image.save(out, "WEBP", quality=options.jpeg_quality, method=2)

@@ -1,8 +1,8 @@
-"""What a page shows, measured cheaply. Runs in the child: this is where MuPDF is asked.
+"""What a page shows, measured cheaply with MuPDF. Runs in the child process.
 
 Most pages cost a few milliseconds: one pass for the text, one for the list of everything drawn.
-Paths are taken apart only where there are some, and the page is drawn, tiny and grey, only
-where an image might hide anything between an empty sheet and a whole letter.
+Paths are analysed only where there are some. The page is drawn, tiny and grey, only where an
+image may be anything from an empty sheet to a whole letter.
 """
 
 import re
@@ -16,27 +16,27 @@ from quire.pdf.drawings import (
     NO_DRAWINGS,
     DrawingSignals,
     in_margin_band,
-    judge_drawings,
+    measure_drawings,
     sort_paths,
 )
 from quire.pdf.geometry import Box, covered_share
 from quire.pdf.ink import ink_share
 from quire.pdf.mupdf import pymupdf
 from quire.pdf.tables import Word, join_words, numeric_rows, rows_of, table_rows
-from quire.pdf.wording import judge_wording
+from quire.pdf.text_quality import measure_text
 
 MAX_TEXT_CHARS = 1_000_000
 CUT_MARK = "\n[text of this page cut here: it is longer than 1,000,000 characters]\n"
 _TOO_MANY_WORDS = 20_000
 _INK_PIXELS = 420
-# Unknown glyphs must show as U+FFFD: MuPDF would put glyph numbers that look like letters.
+# Unknown glyphs must appear as U+FFFD: MuPDF would write glyph numbers that look like letters.
 _TEXT_FLAGS = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
 
 
-def gather(page: Any) -> tuple[PageSignals, str]:
-    """Measure one page; also its text, cut with a mark if it is absurdly long."""
+def measure_page(page: Any) -> tuple[PageSignals, str]:
+    """The measurements of one page, and its text, which is cut with a mark if it is very long."""
     pymupdf.TOOLS.reset_mupdf_warnings()
-    # Text and drawings come in coordinates of the page before its rotation.
+    # MuPDF gives text and drawings in coordinates of the page before its rotation.
     frame = Box(0, 0, page.cropbox.width, page.cropbox.height)
     textpage = page.get_textpage(flags=_TEXT_FLAGS)
     text = _bounded(textpage.extractText())
@@ -47,17 +47,17 @@ def gather(page: Any) -> tuple[PageSignals, str]:
     images = [_box(bbox).clipped(frame) for kind, bbox in log if kind in _IMAGES]
     images = [image for image in images if image.area > 0]
     paths = sum(1 for kind, _ in log if kind in _PATHS)
-    wording = judge_wording(text)
+    quality = measure_text(text)
     image_share = covered_share(frame, images)
     figures = [image for image in images if not in_margin_band(image, frame)]
     figure_share = covered_share(frame, figures)
-    # Where images alone decide, the paths need not be taken apart: that is the dearest part.
+    # Where images alone decide, paths need not be analysed, which takes the most time.
     decided = figure_share >= FIGURE_SHARE and image_share < PAGE_WIDE
     ink = ink_beside = None
-    if (image_share > 0.4) or (not wording.chars and (images or paths)):
+    if (image_share > 0.4) or (not quality.chars and (images or paths)):
         ink, ink_beside = _ink(page, words)
     signals = PageSignals(
-        wording=wording,
+        text=quality,
         hidden_text_share=_hidden_share(log, frame),
         picture_fonts=image_share > 0.4 and _only_picture_fonts(page),
         image_share=image_share,
@@ -92,7 +92,7 @@ def _bounded(text: str) -> str:
 
 
 def _hidden_share(log: Sequence[tuple[str, Sequence[float]]], frame: Box) -> float:
-    """The share of the text that nobody sees: drawn invisibly, or under a later, large image."""
+    """The share of the text that is invisible, or covered by a large image drawn after it."""
     cover = max(
         (i for i, (k, b) in enumerate(log) if k in _IMAGES and _large(_box(b), frame)), default=-1
     )
@@ -113,24 +113,24 @@ def _large(box: Box, frame: Box) -> bool:
 
 
 def _only_picture_fonts(page: Any) -> bool:
-    """Every font is drawn glyphs or made by an OCR program: scanned letters under clean names."""
+    """Whether every font consists of drawn glyphs or comes from an OCR program."""
     fonts = page.get_fonts()
     return bool(fonts) and all(f[2] == "Type3" or _OCR_FONT.search(f[3]) for f in fonts)
 
 
 def _wordy(image: Box) -> bool:
-    """Of the size and shape of a formula or a line of words in the running text."""
+    """Whether the image has the size and shape of a formula or a line of words."""
     return 8 <= image.height <= 45 and image.width >= 25 and image.width > 1.8 * image.height
 
 
 def _drawings(page: Any, frame: Box, words: list[Word], paths: int) -> DrawingSignals:
     if not paths or paths > DENSE_PATHS:
         return NO_DRAWINGS
-    return judge_drawings(sort_paths(page.get_cdrawings(), frame), frame, words)
+    return measure_drawings(sort_paths(page.get_cdrawings(), frame), frame, words)
 
 
 def _ink(page: Any, words: list[Word]) -> tuple[float, float]:
-    """Ink on the whole page, and ink where no word of the text layer stands."""
+    """Ink on the whole page, and ink outside the words of the text layer."""
     rect = page.rect
     zoom = _INK_PIXELS / max(rect.width, rect.height, 1.0)
     pixmap = page.get_pixmap(
@@ -138,7 +138,7 @@ def _ink(page: Any, words: list[Word]) -> tuple[float, float]:
     )
     size = (pixmap.width, pixmap.height)
     grey = Image.frombuffer("L", size, pixmap.samples_mv, "raw", "L", pixmap.stride, 1)
-    grey = grey.copy()  # the pixmap must be the last to let go of its memory
+    grey = grey.copy()  # the pixmap must be the last to release its memory
     drawn = Box(0, 0, rect.width, rect.height)
     turned = [Box(*(pymupdf.Rect(word.box) * page.rotation_matrix)) for word in words]
     return ink_share(grey, drawn), ink_share(grey, drawn, turned)

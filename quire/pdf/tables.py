@@ -1,4 +1,4 @@
-"""Tables, found from where words stand: rows of short cells that line up. Pure.
+"""Tables, found by the places of words: rows of short cells that line up. Pure.
 
 MuPDF's own `find_tables` costs 150 to 540 ms a page; this costs about one.
 """
@@ -12,7 +12,7 @@ from quire.pdf.geometry import Box
 _NUMBER = re.compile(
     r"^[(\[<>~≈±+\-–−$€£¥]*\d[\d.,:/×x%‰ \-–−+e]*[)\]%*†‡]*$|^[-–—−]+$|^n/?a$", re.I
 )
-# What opens a list item, a reference or a line of contents: no column of its own.
+# The start of a list item, a reference or a line of contents is not a column.
 _LABEL = re.compile(
     r"^(\(?\[?[\divxlc]{1,6}[.)\]]?|\(?[a-z][.)]|[\d.]{1,12}|[•▪●○◦–—\-*·■])$", re.I
 )
@@ -29,7 +29,7 @@ class Word(NamedTuple):
 
 
 def join_words(words: Iterable[tuple[Any, ...]]) -> list[Word]:
-    """MuPDF's words joined to its lines, which end at every gap wider than 0.8 em."""
+    """MuPDF's words, joined to lines; MuPDF ends a line at every gap wider than 0.8 em."""
     lines: dict[tuple[int, int], list[Any]] = {}
     for x0, y0, x1, y1, text, block, line, _ in words:
         known = lines.get((block, line))
@@ -51,10 +51,12 @@ class Cell(NamedTuple):
 
     @property
     def numeric(self) -> bool:
+        """Whether it holds a number, or a mark for a missing one."""
         return bool(_NUMBER.match(self.text))
 
     @property
     def short(self) -> bool:
+        """Whether it is short enough for a cell of a table."""
         return len(self.text) <= _SHORT_CELL
 
 
@@ -67,12 +69,12 @@ class Row(NamedTuple):
 
 
 def rows_of(words: Sequence[Word]) -> list[Row]:
-    """Group words that stand on one line into rows, and rows into cells by wide gaps."""
+    """Words on one line form a row; wide gaps divide a row into cells."""
     upright = [w for w in words if w.box.height > 0 and not _LEADER.match(w.text)]
     rows: list[list[Word]] = []
     for word in sorted(upright, key=lambda w: w.box.y0 + w.box.y1):
         middle = (word.box.y0 + word.box.y1) / 2
-        # A row is at most as high as its first word: else a column of text would chain into one.
+        # A row is at most as high as its first word, or a column of text would become one row.
         if rows and middle <= rows[-1][0].box.y1 - 0.3 * rows[-1][0].box.height:
             rows[-1].append(word)
         else:

@@ -1,1 +1,1 @@
-"""Where documents come from."""
+"""The origins of documents: files, web servers, buckets."""

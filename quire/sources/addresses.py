@@ -1,4 +1,4 @@
-"""Which addresses a URL may lead to, and a connection that goes there and nowhere else."""
+"""Which addresses a URL may lead to, and a transport that connects to checked addresses only."""
 
 import asyncio
 import ipaddress
@@ -14,8 +14,8 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Not private, loopback, link-local, unspecified, shared, reserved or multicast; an IPv4
-    address wrapped into an IPv6 one is what it wraps."""
+    """Whether the address is not private, loopback, link-local, unspecified, shared, reserved or
+    multicast. An IPv6 address that wraps an IPv4 address is judged by the latter."""
     if isinstance(address, ipaddress.IPv6Address):
         wrapped = address.ipv4_mapped or address.sixtofour
         if wrapped is None and address in _NAT64:
@@ -39,18 +39,19 @@ async def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
 
 
 class CheckedTransport(httpx.AsyncBaseTransport):
-    """Connects to the address that was checked: a name asked for twice may answer differently."""
+    """Connects to the address that was checked: a name may resolve differently the second time."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private
-        # No connection is kept: the next host may have the same address and another certificate.
+        # No connection is reused: the next host may share the address and not the certificate.
         self._inner = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_keepalive_connections=0))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request to the first checked address that can be reached."""
         host = request.url.host
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
         addresses = await resolve(host, port, allow_private=self._allow_private)
-        # TLS still asks for, and checks, the name; the Host header is set already.
+        # TLS still verifies the name; the Host header is set already.
         request.extensions = {**request.extensions, "sni_hostname": host}
         for address in addresses[:-1]:
             request.url = request.url.copy_with(host=address)
@@ -62,4 +63,5 @@ class CheckedTransport(httpx.AsyncBaseTransport):
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:
+        """Close the connections."""
         await self._inner.aclose()

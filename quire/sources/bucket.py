@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 
 from quire.domain import errors
-from quire.store.buckets import NoSuchObject, s3_client, s3_errors, split_url
+from quire.store.s3_client import NoSuchObject, s3_client, s3_errors, split_url
 
 _PIECE = 1024 * 1024
 
 
 async def download_object(url: str, target: Path, max_bytes: int) -> None:
-    """Put the object into `target`, streaming."""
+    """Download the object into the file `target`, in pieces."""
     bucket, key = split_url(url)
     if not bucket or not key:
         raise errors.url_without_object()

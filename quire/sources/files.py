@@ -1,4 +1,4 @@
-"""Files on this machine: one document, or page images that make one."""
+"""Files on this machine: a PDF, or page images that together are one document."""
 
 import asyncio
 import hashlib
@@ -10,22 +10,22 @@ from quire.domain import errors
 from quire.domain.document.keys import source_key
 from quire.domain.document.page_images import natural_key
 from quire.ports import Store
-from quire.sources.sniff import HEAD, check_file, kind_of
+from quire.sources.file_kind import HEAD, check_file, kind_of
 
 IMAGE_NAMES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"}
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
+    """The SHA-256 of a file, which is read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def page_images(paths: Sequence[Path], *, max_images: int, max_bytes: int) -> list[Path]:
-    """The page images that a folder or a list of files means, as people sort them.
+    """The page images of a folder or a list of files, in the order in which people sort names.
 
-    What is called an image is a page even if it is damaged: leaving it out would lose a page
-    without a word. Other files in a folder are no pages; in a list they are a mistake.
+    A file with the name of an image is a page even if it is damaged: leaving it out would lose a
+    page silently. Other files are ignored in a folder and refused in a list.
     """
     if len(paths) == 1 and paths[0].is_dir():
         found = [path for path in paths[0].iterdir() if path.is_file() and _is_page(path)]
@@ -35,7 +35,7 @@ def page_images(paths: Sequence[Path], *, max_images: int, max_bytes: int) -> li
         found = list(paths)
         for path in found:
             if not (path.is_file() and _is_page(path)):
-                check_file(path, max_bytes)  # says what is wrong with it, unless it is a PDF
+                check_file(path, max_bytes)  # raises what is wrong with it, unless it is a PDF
                 raise errors.pdf_among_several(path.name)
     if len(found) > max_images:
         raise errors.too_many_images(found=len(found), allowed=max_images)

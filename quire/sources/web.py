@@ -14,8 +14,8 @@ _CONNECT_S = 10.0
 _PIECE = 256 * 1024
 
 
-class WebSource:
-    """Every hop of a redirect is resolved and checked like the first address."""
+class WebOrigin:
+    """Downloads documents; each redirect is resolved and checked like the first address."""
 
     def __init__(self, *, max_bytes: int, time_limit_s: float, allow_private: bool) -> None:
         self._max_bytes = max_bytes
@@ -23,7 +23,7 @@ class WebSource:
         self._allow_private = allow_private
 
     async def download(self, url: str, target: Path) -> None:
-        """Put the document into `target`; whatever goes wrong, a refusal says it."""
+        """Download the document into the file `target`; every failure has a reason."""
         transport = CheckedTransport(allow_private=self._allow_private)
         timeout = httpx.Timeout(self._time_limit_s, connect=_CONNECT_S)
         try:
@@ -48,7 +48,7 @@ class WebSource:
     async def _follow(self, http: httpx.AsyncClient, url: str, target: Path) -> None:
         here = _web_url(httpx.URL(url))
         for _ in range(MAX_REDIRECTS + 1):
-            # Compressed answers would make the size limit a guess.
+            # The size limit counts bytes of the document, not of a compressed answer.
             headers = {"accept-encoding": "identity", "user-agent": "quire"}
             async with http.stream("GET", here, headers=headers) as answer:
                 if not answer.is_redirect:
@@ -81,7 +81,7 @@ class WebSource:
 
 
 def name_in_url(url: str) -> str:
-    """What a person calls the document: the last part of the path, without query or secrets."""
+    """The name of the document: the last part of the path, without query or secrets."""
     path = url.partition("://")[2].partition("?")[0].partition("#")[0]
     host, _, rest = path.partition("/")
     return unquote(rest.rstrip("/").rpartition("/")[2]) or host.rpartition("@")[2]

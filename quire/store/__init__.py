@@ -1,1 +1,1 @@
-"""What is kept: objects by content, surveys, documents and results."""
+"""The content-addressed store: objects in a folder or S3, documents, surveys, results."""

@@ -1,4 +1,4 @@
-"""Files of a distant store, kept on this machine while they are needed."""
+"""Files of a store in S3, kept on this machine while they are used."""
 
 import os
 import tempfile
@@ -8,17 +8,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-# A file may be opened for this long after it was asked for; a survey asks again for each chunk.
+# A file may be opened until this long after its last request; a survey requests it for each chunk.
 KEEP_S = 15 * 60.0
 _STALE_PART_S = 3600.0
 _PART = ".part-"
 
 
 class FileCache:
-    """The files used longest ago go first; one in use never does, even if the cache overflows.
+    """Removes the files used longest ago; a file in use stays, even if the cache overflows.
 
-    Several workers may share the folder: files appear by renaming, and every use is a new
-    modification time, so that none of them needs to know of the others.
+    Several workers may share the folder without knowing of each other: files appear by renaming,
+    and every use sets the modification time.
     """
 
     def __init__(self, root: Path, max_bytes: int, *, keep_s: float = KEEP_S) -> None:
@@ -28,7 +28,7 @@ class FileCache:
         self._locks = [threading.Lock() for _ in range(16)]
 
     def get(self, key: str, fetch: Callable[[Path], bool]) -> Path | None:
-        """The file, fetched if it is not here; None when `fetch` says that there is none."""
+        """The file, fetched if it is not here; None when `fetch` returns False."""
         target = self.root / key
         with self._locks[hash(key) % len(self._locks)]:
             if _touch(target):
@@ -47,7 +47,7 @@ class FileCache:
         return target
 
     def clean(self) -> int:
-        """Remove what the limit has no room for; returns how many bytes went."""
+        """Remove what exceeds the limit; returns the number of bytes removed."""
         now = time.time()
         files: list[tuple[float, int, Path]] = []
         for path in self.root.rglob("*"):

@@ -1,4 +1,4 @@
-"""A document's own bytes, whichever kind it is: a PDF, or a manifest of page images."""
+"""The stored bytes of a document: a PDF, or a manifest of page images."""
 
 import hashlib
 from pathlib import Path
@@ -14,22 +14,25 @@ from quire.ports import DocumentReader, Store
 
 
 class Originals:
-    """Finds a page in the store and has it surveyed or drawn, one page in memory at a time."""
+    """The original documents in the store; surveys and draws their pages one at a time."""
 
     def __init__(self, store: Store, documents: DocumentReader) -> None:
         self._store = store
         self._documents = documents
 
     async def path(self, sha256: str) -> Path:
-        """The file; a refusal when it is gone."""
+        """The file of a document; refused when it is no longer in the store."""
         path = await self._store.local_path(source_key(sha256))
         if path is None:
             raise errors.document_gone()
         return path
 
     async def put_images(self, files: tuple[str, ...]) -> DocumentReceipt:
-        """Make a document of image files that are in the store. A file that cannot be opened is
-        one page that will fail; a document is only refused when there is no page at all."""
+        """Store the manifest of a document of image files, which are in the store.
+
+        A file that cannot be opened becomes one page that will fail; the document is refused only
+        when none can be opened.
+        """
         pages: list[ImagePage] = []
         opened = size = 0
         for sha256 in files:
@@ -54,6 +57,7 @@ class Originals:
         *,
         patient: bool,
     ) -> list[PageSurvey]:
+        """Survey the pages from `first` to `last`, both included."""
         path = await self.path(request.sha256)
         if request.kind == "pdf":
             return await self._documents.survey(path, first, last, password, patient=patient)
@@ -68,6 +72,7 @@ class Originals:
     async def draw(
         self, brief: Brief, number: int, password: str | None, scale: float
     ) -> PageImage:
+        """Draw a page for a model; `AttemptFailed` when it cannot be drawn."""
         options = brief.reading.image
         try:
             path = await self.path(brief.sha256)
@@ -78,7 +83,7 @@ class Originals:
                 await self.path(page.sha256), page.frame, number, options, scale=scale
             )
         except DocumentRefused as error:
-            # The other pages may still be well: this one fails, not the document.
+            # Only this page fails: the document may have other pages that can be drawn.
             raise AttemptFailed(FailureKind.RENDER, error.info.message) from None
 
 

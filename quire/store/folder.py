@@ -13,22 +13,24 @@ from quire.ports import Entry
 
 PART = ".part-"
 READ_AT_ONCE = 64 * 1024
-# File systems on disks of this machine. On all others, known or not, a look may take as long as a
-# network does, and a stall of the event loop would stop every heartbeat of the worker.
+# File systems on disks of this machine. On any other, a call may take as long as a network does,
+# and blocking the event loop would stop every heartbeat of the worker.
 LOCAL_KINDS = {"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
 
 
 class FolderStore:
-    """Temporary file, fsync, rename: a reader sees a whole object or none, also after a crash."""
+    """Writes a temporary file, syncs and renames it: readers see a whole object or none, also after
+    a crash."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._quick = is_on_local_disk(root)
 
     async def get(self, key: str) -> bytes | None:
+        """The object, or None."""
         if not self._quick:
             return await asyncio.to_thread(self._get, key)
-        # A look, and reading what is small, takes less time than asking a thread for it.
+        # Checking, and reading a small file, takes less time than handing it to a thread.
         try:
             small = self._path(key).stat().st_size <= READ_AT_ONCE
         except FileNotFoundError:
@@ -42,33 +44,40 @@ class FolderStore:
             return None
 
     async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        """Write the object; False when it exists and `replace` is off."""
         return await asyncio.to_thread(self._write, key, lambda file: file.write(data), replace)
 
     async def exists(self, key: str) -> bool:
+        """Whether there is such an object."""
         path = self._path(key)
         return path.exists() if self._quick else await asyncio.to_thread(path.exists)
 
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
+        """Copy a file in; an existing object that may stay only counts as used again."""
         await asyncio.to_thread(self._put_file, key, path, replace)
 
     def _put_file(self, key: str, path: Path, replace: bool) -> None:
         if not replace:
             with suppress(FileNotFoundError):
-                os.utime(self._path(key))  # cleaning goes by age, and this one is needed again
+                os.utime(self._path(key))  # `clean` goes by age, and this object is in use again
                 return
-        with path.open("rb") as source:
-            self._write(key, lambda file: shutil.copyfileobj(source, file, 1024 * 1024), replace)
+        with path.open("rb") as original:
+            self._write(key, lambda file: shutil.copyfileobj(original, file, 1024 * 1024), replace)
 
     async def local_path(self, key: str) -> Path | None:
+        """The file of the object, or None."""
         return self._path(key) if await self.exists(key) else None
 
     def describe(self, key: str) -> tuple[str | None, str | None]:
+        """The path of the object, and no URL."""
         return str(self._path(key)), None
 
     async def link(self, key: str, seconds: int) -> str | None:
+        """None: a folder has no links."""
         return None
 
     async def entries(self) -> AsyncIterator[Entry]:
+        """Every object, in no order."""
         for entry in await asyncio.to_thread(self._entries):
             yield entry
 
@@ -83,6 +92,7 @@ class FolderStore:
         return found
 
     async def delete(self, key: str) -> None:
+        """Remove the object and the folders that it leaves empty."""
         await asyncio.to_thread(self._delete, key)
 
     def _delete(self, key: str) -> None:
@@ -93,7 +103,7 @@ class FolderStore:
                 break
             try:
                 folder.rmdir()
-            except OSError:  # others are still in it
+            except OSError:  # the folder holds other objects
                 break
 
     def _path(self, key: str) -> Path:
@@ -117,7 +127,7 @@ class FolderStore:
     def _part(self, target: Path) -> Path:
         for _ in range(5):
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Cleaning may remove the empty folder before the first file is in it.
+            # `clean` may remove the empty folder before the first file is in it.
             with suppress(FileNotFoundError):
                 handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART)
                 os.close(handle)
@@ -135,14 +145,14 @@ def is_on_local_disk(folder: Path, mounts: Path = Path("/proc/mounts")) -> bool:
     for line in lines:
         point, found = line.split()[1:3]
         above = Path(point.replace("\\040", " "))
-        # The deepest one holds the folder; of two at one place, the later hides the earlier.
+        # The deepest mount holds the folder; of two at one place, the later hides the earlier.
         if place.is_relative_to(above) and len(above.parts) >= best:
             best, kind = len(above.parts), found
     return kind in LOCAL_KINDS
 
 
 def _link(part: Path, target: Path) -> bool | None:
-    """Give the object its name unless it is taken (False); None where a file can have but one."""
+    """Give the object its name unless it is taken (False); None where hard links do not work."""
     try:
         os.link(part, target)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""Writing a job's files where they belong."""
+"""Writes the files of a job's result."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,21 +9,24 @@ from quire.domain.document.keys import result_key
 from quire.domain.errors import BucketDenied
 from quire.ports import ResultPlaces, Store
 
-# From where the text is, a path or a URL, to the report that says so.
+# Makes the report from the place of the text: a path or a URL.
 MakeReport = Callable[[str | None, str | None], DocumentReport]
 
 
 async def write_result(
     places: ResultPlaces, origin: str, job_id: str, text: Path, make: MakeReport, version: int = 1
 ) -> DocumentReport:
-    """`text.txt` and then `result.json`. A bucket that may be read but not written to gets no
-    result beside its source: the work is done and must not be lost, so it goes where others go."""
+    """Write `text.txt` and then `result.json`; returns the report.
+
+    When the bucket of the document denies writing, the result goes to the default place with a
+    warning: the work is done and must not be lost.
+    """
     try:
         return await _write(places.place(origin), job_id, text, make, version)
     except BucketDenied as error:
         if not origin.startswith("s3://"):
             raise
-        note = f"{error.info.message} The result is not beside its source."
+        note = f"{error.info.message} The result is not beside the document."
 
         def noted(local_path: str | None, url: str | None) -> DocumentReport:
             report = make(local_path, url)

@@ -1,4 +1,4 @@
-"""A store in an S3 bucket, on any server that speaks S3."""
+"""A store in a bucket of any S3-compatible server."""
 
 import asyncio
 import time
@@ -11,19 +11,19 @@ from typing import Any, TypeVar
 from boto3.s3.transfer import TransferConfig
 
 from quire.ports import Entry
-from quire.store.buckets import NoSuchObject, ObjectExists, s3_client, s3_errors
 from quire.store.cache import FileCache
+from quire.store.s3_client import NoSuchObject, ObjectExists, s3_client, s3_errors
 
 T = TypeVar("T")
 
-# Below this one conditional request is quicker than the several of a multipart upload.
+# Below this size one conditional request is quicker than a multipart upload.
 _MULTIPART_FROM = 8 * 1024**2
 _TRANSFER = TransferConfig(
     multipart_threshold=_MULTIPART_FROM, multipart_chunksize=_MULTIPART_FROM, max_concurrency=4
 )
-# Lifecycle rules and cleaning go by age: what is used again after a day becomes young again.
+# Lifecycle rules and `clean` go by age: an object used again after a day gets a new age.
 _REFRESH_AFTER_S = 86_400.0
-# The server checks what arrives, and boto3 what comes back.
+# The server verifies uploads by it, and boto3 downloads.
 _CHECKSUM = "SHA256"
 
 
@@ -36,6 +36,7 @@ class S3Store:
         self._files = files
 
     async def get(self, key: str) -> bytes | None:
+        """The object, or None."""
         return await self._run(self._get, key)
 
     def _get(self, key: str) -> bytes | None:
@@ -49,6 +50,7 @@ class S3Store:
             return None
 
     async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
+        """Write the object; False when it exists and `replace` is off."""
         return await self._run(self._put, key, data, replace)
 
     def _put(self, key: str, body: Any, replace: bool) -> bool:
@@ -68,6 +70,7 @@ class S3Store:
         return True
 
     async def exists(self, key: str) -> bool:
+        """Whether there is such an object."""
         return await self._run(self._age_s, key) is not None
 
     def _age_s(self, key: str) -> float | None:
@@ -79,6 +82,7 @@ class S3Store:
             return None
 
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
+        """Upload a file; an existing object that may stay only counts as used again."""
         await self._run(self._put_file, key, path, replace)
 
     def _put_file(self, key: str, path: Path, replace: bool) -> None:
@@ -91,8 +95,8 @@ class S3Store:
             with path.open("rb") as file:
                 self._put(key, file, replace)
             return
-        # A multipart upload appears whole at its end. It knows no condition here, and needs
-        # none: two that write the same key at once write the same bytes.
+        # A multipart upload appears whole at its end. It is not conditional, and need not be: two
+        # uploads of one key at once hold the same bytes.
         with s3_errors(self.bucket):
             s3_client().upload_file(
                 str(path),
@@ -113,6 +117,7 @@ class S3Store:
             )
 
     async def local_path(self, key: str) -> Path | None:
+        """The object as a file in the cache, or None."""
         return await self._run(self._files.get, key, lambda part: self._download(key, part))
 
     def _download(self, key: str, part: Path) -> bool:
@@ -126,9 +131,11 @@ class S3Store:
         return True
 
     def describe(self, key: str) -> tuple[str | None, str | None]:
+        """No path, and the URL of the object."""
         return None, f"s3://{self.bucket}/{self._prefix}{key}"
 
     async def link(self, key: str, seconds: int) -> str | None:
+        """A URL that reads the object without credentials for this long."""
         return await self._run(self._link, key, seconds)
 
     def _link(self, key: str, seconds: int) -> str:
@@ -141,6 +148,7 @@ class S3Store:
         return str(signed)
 
     async def entries(self) -> AsyncIterator[Entry]:
+        """Every object under the prefix, in no order."""
         token: dict[str, Any] = {}
         while True:
             page = await self._run(self._list, token)
@@ -156,6 +164,7 @@ class S3Store:
             return s3_client().list_objects_v2(Bucket=self.bucket, Prefix=self._prefix, **token)
 
     async def delete(self, key: str) -> None:
+        """Remove the object."""
         await self._run(self._delete, key)
 
     def _delete(self, key: str) -> None:
@@ -168,7 +177,7 @@ class S3Store:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """One pool for all stores, so that results in many buckets do not each bring their own."""
+    """One pool of threads for all stores: results may go to many buckets."""
     return ThreadPoolExecutor(32, thread_name_prefix="quire-s3")
 
 

@@ -1,4 +1,4 @@
-"""Reading surveyed pages back from the store."""
+"""Reads surveys of pages from the store."""
 
 from collections import OrderedDict
 
@@ -13,14 +13,14 @@ KEPT_BYTES = 16 * 1024**2
 
 
 async def load_chunk(store: Store, sha256: str, chunk: int) -> list[PageSurvey] | None:
-    """One chunk of a survey, or None when it was never finished."""
+    """One chunk of a survey, or None when it is not stored."""
     data = await store.get(survey_key(sha256, chunk))
     return None if data is None else PAGES.validate_json(data)
 
 
 class SurveyedTexts:
-    """MuPDF's text of pages. Neighbours ask for the same chunk within a moment, so the last
-    few are kept: chunks of a survey never change."""
+    """MuPDF's text of pages. The last few chunks are kept in memory, as neighbouring pages need the
+    same chunk within moments; chunks of a survey never change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -28,7 +28,7 @@ class SurveyedTexts:
         self._bytes = 0
 
     async def between(self, sha256: str, first: int, last: int) -> dict[int, str]:
-        """The texts of a few pages."""
+        """The texts of the pages from `first` to `last`, by page."""
         texts: dict[int, str] = {}
         for chunk in range(chunk_of(first), chunk_of(last) + 1):
             for page, text in (await self._chunk(survey_key(sha256, chunk))).items():

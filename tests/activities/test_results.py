@@ -52,7 +52,7 @@ async def test_denied_bucket(tmp_path: Path) -> None:
     place = tmp_path / "results" / "j"
     assert written.metadata.result_local_path == str(place / "text.txt")
     assert (place / "text.txt").read_text() == "words"
-    assert "not beside its source" in written.metadata.warnings[0]
+    assert "not beside the document" in written.metadata.warnings[0]
     assert DocumentReport.model_validate_json((place / "result.json").read_bytes()) == written
 
 

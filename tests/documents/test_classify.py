@@ -7,12 +7,13 @@ import pytest
 from quire.contracts.page import Classification
 from quire.pdf.classify import PageSignals, classify
 from quire.pdf.drawings import DrawingSignals
-from quire.pdf.signals import CUT_MARK, MAX_TEXT_CHARS, gather
-from quire.pdf.wording import Wording, judge_wording
+from quire.pdf.signals import CUT_MARK, MAX_TEXT_CHARS, measure_page
+from quire.pdf.text_quality import TextQuality, measure_text
 from testing.pdfs import WORDS, pymupdf
 from tests.documents.pages import PAGES
 
-PROSE = Wording(chars=2000, bad_share=0.0, odd_word_share=0.0)
+EMPTY = TextQuality(0, 0, 0)
+PROSE = TextQuality(chars=2000, bad_share=0.0, odd_word_share=0.0)
 
 
 def made(draw: Any) -> Any:
@@ -26,7 +27,7 @@ def made(draw: Any) -> Any:
 def test_made_page(name: str) -> None:
     expected, draw = PAGES[name]
     with made(draw) as document:
-        signals, _ = gather(document[0])
+        signals, _ = measure_page(document[0])
     verdict, reason = classify(signals)
     assert verdict == expected, f"{reason}: {signals}"
     assert reason
@@ -38,14 +39,14 @@ def test_every_class_is_among_the_made_pages() -> None:
 
 def test_the_text_of_a_page_comes_with_its_signals() -> None:
     with made(lambda page: page.insert_text((72, 72), "Smörgåsbord naïve Łódź")) as document:
-        _, text = gather(document[0])
+        _, text = measure_page(document[0])
     assert text.startswith("Smörgåsbord naïve")
 
 
 def test_absurdly_long_text_is_cut_and_says_so() -> None:
     line = "a" * 50 + "\n"
     with made(lambda page: page.insert_text((9, 72), line * 21_000, fontsize=0.02)) as document:
-        _, text = gather(document[0])
+        _, text = measure_page(document[0])
     assert len(text) == MAX_TEXT_CHARS
     assert text.endswith(CUT_MARK)
 
@@ -54,13 +55,17 @@ def test_absurdly_long_text_is_cut_and_says_so() -> None:
     ("signals", "expected", "said"),
     [
         (PageSignals(PROSE), Classification.TEXT_ONLY, "2000 characters"),
-        (PageSignals(Wording(0, 0, 0)), Classification.BLANK, "nothing"),
-        (PageSignals(Wording(0, 0, 0), damaged=True), Classification.BLANK, "damaged"),
-        (PageSignals(Wording(0, 0, 0), image_share=1, ink=0.0), Classification.BLANK, "ink"),
-        (PageSignals(Wording(0, 0, 0), image_share=1, ink=0.02), Classification.SCANNED, "no text"),
+        (PageSignals(EMPTY), Classification.BLANK, "nothing"),
+        (PageSignals(EMPTY, damaged=True), Classification.BLANK, "damaged"),
+        (PageSignals(EMPTY, image_share=1, ink=0.0), Classification.BLANK, "ink"),
+        (
+            PageSignals(EMPTY, image_share=1, ink=0.02),
+            Classification.SCANNED,
+            "no text",
+        ),
         (PageSignals(PROSE, image_share=1, hidden_text_share=1), Classification.SCANNED, "OCR"),
-        (PageSignals(Wording(900, 0.3, 0)), Classification.SCANNED, "unknown glyphs"),
-        (PageSignals(Wording(900, 0, 0.6)), Classification.SCANNED, "nonsense"),
+        (PageSignals(TextQuality(900, 0.3, 0)), Classification.SCANNED, "unknown glyphs"),
+        (PageSignals(TextQuality(900, 0, 0.6)), Classification.SCANNED, "nonsense"),
         (PageSignals(PROSE, paths=9000), Classification.HAS_GRAPHICS, "9000 paths"),
         (PageSignals(PROSE, numeric_rows=9), Classification.HAS_GRAPHICS, "9 aligned rows"),
         (
@@ -85,6 +90,6 @@ def test_wording_knows_languages_from_noise() -> None:
         "Συγγραφέας του βιβλίου είναι ένας παλιός φαροφύλακας που ζει ακόμη στο νησί με γάτες",
     ]
     for text in sound:
-        assert judge_wording(text).odd_word_share < 0.2, text
-    assert judge_wording("jkhgf rtzpl wqsdf bnmvc " * 5).odd_word_share > 0.8
-    assert judge_wording("\ufffd\ufffd\ue001 abc").bad_share == 0.5
+        assert measure_text(text).odd_word_share < 0.2, text
+    assert measure_text("jkhgf rtzpl wqsdf bnmvc " * 5).odd_word_share > 0.8
+    assert measure_text("\ufffd\ufffd\ue001 abc").bad_share == 0.5

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from quire.domain.errors import DocumentRefused
-from quire.pdf.passwords import saslprep, spellings
+from quire.pdf.passwords import password_forms, saslprep
 from quire.pdf.reader import Documents
 from testing import pdfs
 
@@ -29,9 +29,9 @@ def test_examples(given: str, prepared: str | None) -> None:
 
 
 def test_as_given_comes_first() -> None:
-    assert spellings("\u2168") == ["\u2168", "IX"]
-    assert spellings(" plain ") == [" plain "]
-    assert spellings("\u0007") == ["\u0007"]
+    assert password_forms("\u2168") == ["\u2168", "IX"]
+    assert password_forms(" plain ") == [" plain "]
+    assert password_forms("\u0007") == ["\u0007"]
 
 
 async def test_prepared_form_opens_a_file(tmp_path: Path) -> None:

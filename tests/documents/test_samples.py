@@ -7,14 +7,14 @@ from pathlib import Path
 
 from quire.contracts.page import Classification
 from quire.pdf.classify import classify
-from quire.pdf.signals import gather
+from quire.pdf.signals import measure_page
 from samples.make_sample import make_sample
 from testing import pdfs
 
 
 def test_one_page_of_each_class(tmp_path: Path) -> None:
     with pdfs.pymupdf.open(make_sample(tmp_path / "new folder" / "a.pdf")) as document:
-        seen = [classify(gather(page)[0])[0] for page in document]
+        seen = [classify(measure_page(page)[0])[0] for page in document]
     assert seen == [
         Classification.TEXT_ONLY,
         Classification.HAS_GRAPHICS,

@@ -1,6 +1,6 @@
 """A whole document in no time: the workflow's loop around the books, with a virtual clock.
 
-The loop is that of workflows/scheduling.py; what changes there changes here.
+The loop is that of workflows/document/dispatcher.py; what changes there changes here.
 Time moves only to the end of an attempt, to the wake time of a selection, or to the deadline.
 Every selection is held against the laws on its way.
 """

@@ -44,7 +44,7 @@ def test_without_a_vendor_it_is_free_and_words_are_for_people(
     assert "1 pages: 1 SCANNED; 1 calls" in ran.out
     assert "local:rapidocr" in ran.out
     assert "$0.0000" in ran.out
-    assert "It is no limit" in ran.out
+    assert "It is not a limit" in ran.out
 
 
 def test_every_source_that_process_takes(

@@ -127,7 +127,7 @@ def test_interrupted_job_is_kept_and_goes_on(
     os.kill(process.pid, sent)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
-    assert err.splitlines()[-1].startswith("Interrupted. What was begun is kept")
+    assert err.splitlines()[-1].startswith("Interrupted. The job is kept")
     assert "Traceback" not in err
     answer = json.loads(out)
     assert (answer["job_id"], answer["status"]) == ("kept", "interrupted")

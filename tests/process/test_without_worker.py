@@ -42,7 +42,7 @@ def interrupt(process: "subprocess.Popen[str]", sent: signal.Signals) -> tuple[s
     out, rest = process.communicate(timeout=20)
     assert process.returncode == 130, said + rest
     assert "Traceback" not in rest
-    assert rest.startswith("Interrupted. What was begun is kept"), rest
+    assert rest.startswith("Interrupted. The job is kept"), rest
     return out, said
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from quire.domain.document.page_images import natural_key
 from quire.domain.errors import DocumentRefused
+from quire.sources.file_kind import kind_of
 from quire.sources.files import page_images
-from quire.sources.sniff import kind_of
 from testing import pdfs
 
 

@@ -11,7 +11,7 @@ from quire.contracts.codes import ErrorInfo
 from quire.domain.errors import DocumentRefused
 from quire.sources import addresses
 from quire.sources.addresses import is_public
-from quire.sources.fetch import Sources
+from quire.sources.fetch import OriginFetcher
 from quire.sources.web import name_in_url
 from tests.sources.servers import (
     Answer,
@@ -29,8 +29,8 @@ MAX_BYTES = 1_000_000
 PDF = b"junk before\n%PDF-1.7\n" + b"y" * 1000
 
 
-def sources(*, allow_private: bool = True) -> Sources:
-    return Sources(max_bytes=MAX_BYTES, time_limit_s=LIMIT_S, allow_private=allow_private)
+def sources(*, allow_private: bool = True) -> OriginFetcher:
+    return OriginFetcher(max_bytes=MAX_BYTES, time_limit_s=LIMIT_S, allow_private=allow_private)
 
 
 async def refusal(answer: Answer, folder: Path, *, allow_private: bool = True) -> ErrorInfo:

@@ -13,10 +13,10 @@ import pytest
 
 from quire.domain.errors import QuireError
 from quire.ports import Store
-from quire.store.buckets import s3_client
 from quire.store.cache import FileCache
 from quire.store.folder import FolderStore, is_on_local_disk
 from quire.store.s3 import S3Store
+from quire.store.s3_client import s3_client
 from testing.s3 import BUCKET, S3Server
 
 

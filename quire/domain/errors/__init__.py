@@ -1,4 +1,4 @@
-"""Every failure Quire knows: a tree of classes, and one function that words each error.
+"""Every failure that Quire knows: a tree of classes, and one function for each error.
 
 QuireError                     code, reason, error_type, message, remedy
 ├── DocumentRefused            there is no document to read: the job fails
@@ -14,8 +14,8 @@ QuireError                     code, reason, error_type, message, remedy
 └── AttemptFailed              one attempt at one page on one route failed
                                (its FailureKind says what that means for page and route)
 
-Callers say `raise errors.too_many_pages(found=..., allowed=...)` and branch on classes. Code and
-reason are what programs outside see; docs/errors.md is written from the declarations here.
+Callers write `raise errors.too_many_pages(found=..., allowed=...)` and branch on classes. Programs
+outside see code and reason; docs/errors.md is generated from the declarations here.
 """
 
 from quire.domain.errors.attempt import (

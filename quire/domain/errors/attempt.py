@@ -1,4 +1,4 @@
-"""What can go wrong with one attempt at one page, and what each kind means for page and route."""
+"""The kinds of failed attempts at a page, and what each means for the page and the route."""
 
 from typing import Literal, NamedTuple
 
@@ -10,8 +10,8 @@ from quire.domain.errors.tree import QuireError
 class Meaning(NamedTuple):
     """What a kind of failure means.
 
-    `bars` is what the page never tries again; `trips` is whose breaker counts it;
-    `rests` is how long that breaker stays open.
+    `bars` is what the page does not try again, `trips` whose breaker counts the failure, `rests`
+    how long that breaker stays open.
     """
 
     code: Code
@@ -62,7 +62,7 @@ MEANING: dict[FailureKind, Meaning] = {
         "every_route",
         None,
         "backoff",
-        "The vendor cannot take this page: look at the page itself.",
+        "The vendor cannot read this page: look at the page itself.",
     ),
     FailureKind.IMAGE_SIZE: Meaning(
         Code.TOO_LARGE,
@@ -70,7 +70,7 @@ MEANING: dict[FailureKind, Meaning] = {
         "every_route",
         None,
         "backoff",
-        "The page image is too large even when smaller: lower IMAGE_DPI.",
+        "The page image is too large even at a smaller scale: lower IMAGE_DPI.",
     ),
     FailureKind.TIMEOUT: Meaning(
         Code.GW_TIMEOUT,
@@ -96,7 +96,7 @@ MEANING: dict[FailureKind, Meaning] = {
         "provider",
         None,
         "backoff",
-        "The vendor declined the content of this page: another vendor may take it.",
+        "The vendor declined the content of this page: another vendor may read it.",
     ),
     FailureKind.OUTPUT: Meaning(
         Code.GW_5XX,
@@ -104,7 +104,7 @@ MEANING: dict[FailureKind, Meaning] = {
         "route",
         None,
         "backoff",
-        "The answer was cut off or went in circles: retry on another model.",
+        "The answer was cut off or repeats itself: retry on another model.",
     ),
     FailureKind.RENDER: Meaning(
         Code.IO_ERROR,
@@ -136,7 +136,7 @@ MEANING: dict[FailureKind, Meaning] = {
 class AttemptFailed(QuireError):
     """One attempt at a page failed; `kind` says what that means.
 
-    `wasted` is what the vendor billed for it all the same, `http_status` what it answered with.
+    `wasted` is what the vendor billed although it failed, `http_status` the vendor's answer.
     """
 
     def __init__(
@@ -177,19 +177,19 @@ def page_not_drawn(page: int, why: str) -> AttemptFailed:
     return AttemptFailed(FailureKind.RENDER, f"Page {page} cannot be drawn{why}.")
 
 
-# The lines of docs/errors.md: what it means, and what happens then.
+# The lines of docs/errors.md: the meaning, and what Quire does.
 DESCRIBED: dict[FailureKind, tuple[str, str]] = {
     FailureKind.RATE: ("the vendor limits the rate", "next route; the route rests"),
-    FailureKind.QUOTA: ("the account has no credit left", "the provider rests long"),
+    FailureKind.QUOTA: ("the account has no credit left", "the provider rests for long"),
     FailureKind.AUTH: (
         "the vendor refused the key (exit 2 when the engine was asked for by name and has no key)",
-        "the provider rests long",
+        "the provider rests for long",
     ),
-    FailureKind.MODEL: ("the vendor does not know the model", "the route rests long"),
-    FailureKind.REQUEST: ("the vendor cannot take this page", "the page falls back"),
+    FailureKind.MODEL: ("the vendor does not know the model", "the route rests for long"),
+    FailureKind.REQUEST: ("the vendor cannot read this page", "the page falls back"),
     FailureKind.CONTENT: ("the vendor declined the content", "another provider"),
     FailureKind.IMAGE_SIZE: (
-        "the image is too large, also when smaller",
+        "the image is too large, even at a smaller scale",
         "the page falls back",
     ),
     FailureKind.TIMEOUT: ("no answer in time", "next route; counts against it"),
@@ -198,8 +198,8 @@ DESCRIBED: dict[FailureKind, tuple[str, str]] = {
         "the vendor could not be reached",
         "next provider; counts against it",
     ),
-    FailureKind.BAD_BODY: ("the answer is no answer", "next route; counts against it"),
-    FailureKind.OUTPUT: ("cut off, or going in circles", "next route"),
+    FailureKind.BAD_BODY: ("the answer cannot be understood", "next route; counts against it"),
+    FailureKind.OUTPUT: ("the answer was cut off or repeats itself", "next route"),
     FailureKind.RENDER: ("the page cannot be drawn", "the page falls back"),
     FailureKind.STORAGE: (
         "the store failed again and again, or a folder that a setting names cannot be used",

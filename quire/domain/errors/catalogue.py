@@ -1,4 +1,4 @@
-"""How an error is declared: once, with its class, its public names and its documentation."""
+"""Declares an error once, with its class, its public names and its documentation."""
 
 from typing import Generic, TypeVar
 
@@ -9,7 +9,7 @@ E = TypeVar("E", bound=QuireError)
 
 
 class Kind(Generic[E]):
-    """One declared error. Only the functions beside its declaration call it, to word it."""
+    """One declared error. Only the functions beside its declaration call it, with a message."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Kind(Generic[E]):
         register(self._entry)
 
     def __call__(self, message: str, remedy: str, error_type: ErrorType | None = None) -> E:
-        """The error in these words; `error_type` where this case differs from the usual one."""
+        """The error with a message; `error_type` where the case differs from the declaration."""
         entry = self._entry
         error = self._raises.__new__(self._raises)
         QuireError.__init__(

@@ -1,4 +1,4 @@
-"""Errors of a document's content, and of a document that never got as far as its pages."""
+"""Errors of a document's content, and of a document whose pages were never reached."""
 
 from functools import partial
 
@@ -11,26 +11,26 @@ _kind = partial(Kind, SECTION, DocumentRefused)
 
 
 class EngineUnavailable(DocumentRefused):
-    """An engine that was asked for by name cannot be used: a setting of the caller's is missing."""
+    """An engine requested by name cannot be used: a setting is missing."""
 
 
 _EMPTY = _kind(Code.NOT_PDF, "EMPTY", "the file has no bytes", "check where it came from")
 _NOT_PDF = _kind(
-    Code.NOT_PDF, "NOT_PDF", "it is something else, whatever its name says", "give a PDF"
+    Code.NOT_PDF, "NOT_PDF", "the file is something else, whatever its name says", "give a PDF"
 )
 _DAMAGED = _kind(
     Code.NOT_PDF,
     "DAMAGED",
-    "it begins as a PDF, but cannot be opened",
+    "the file begins as a PDF, but cannot be opened",
     "repair or export it again",
 )
 _NO_PAGES = _kind(
-    Code.NOT_PDF, "NO_PAGES", "it opens, and has no pages", "repair or export it again"
+    Code.NOT_PDF, "NO_PAGES", "the file opens, and has no pages", "repair or export it again"
 )
 _CANNOT_OPEN = _kind(
     Code.NOT_PDF,
     "UNREADABLE",
-    "opening it hangs, crashes or takes too much memory",
+    "opening the file hangs, crashes or takes too much memory",
     "repair or export it again",
 )
 _TOO_MANY_BYTES = _kind(
@@ -48,18 +48,21 @@ _NO_IMAGES = _kind(
 )
 _SEVERAL = _kind(Code.NOT_PDF, "SEVERAL", "a PDF among several files", "give PDFs one by one")
 _PASSWORD_MISSING = _kind(
-    Code.IO_ERROR, "PASSWORD_MISSING", "it is locked", "give its password with `--password`"
+    Code.IO_ERROR,
+    "PASSWORD_MISSING",
+    "the document is locked",
+    "give its password with `--password`",
 )
 _PASSWORD_WRONG = _kind(
     Code.IO_ERROR,
     "PASSWORD_WRONG",
-    "the password does not open it",
+    "the password does not open the document",
     "check the password; blanks count",
 )
 _PUBLIC_KEY = _kind(
     Code.IO_ERROR,
     "PUBLIC_KEY",
-    "it is locked to a certificate, and no password opens it",
+    "the document is locked to a certificate, and no password opens it",
     "export it without that protection",
 )
 _NO_SUCH_PAGE = _kind(
@@ -82,7 +85,7 @@ _NO_WORKER = _kind(
 _CANCELLED = _kind(
     Code.NOT_READY,
     "CANCELLED",
-    "cancelled before it could be fetched",
+    "the document was cancelled before it could be fetched",
     "submit it again if still wanted",
 )
 # Documented with the failures of pages, whose names it shares.
@@ -93,7 +96,7 @@ _SEND_A_PDF = "Send a PDF or page images."
 
 
 def empty_file(name: str | None = None) -> DocumentRefused:
-    """The file has no bytes; `name` as a person knows it, when it is known."""
+    """The file has no bytes; `name` is the name that the person gave, if there is one."""
     if name is None:
         return _EMPTY("The file is empty.", "Send the document again.")
     return _EMPTY(f"{name} is empty.", "Check where the file came from.")
@@ -105,7 +108,7 @@ def not_a_pdf() -> DocumentRefused:
 
 
 def neither_pdf_nor_image(name: str) -> DocumentRefused:
-    """The first bytes are of no kind that can be read."""
+    """The first bytes are those of neither a PDF nor an image."""
     return _NOT_PDF(
         f"{name} is neither a PDF nor an image.",
         "Give a PDF, or page images: PNG, JPEG, TIFF, WebP, GIF or BMP.",
@@ -113,12 +116,12 @@ def neither_pdf_nor_image(name: str) -> DocumentRefused:
 
 
 def damaged_pdf() -> DocumentRefused:
-    """It begins as a PDF, but cannot be opened."""
+    """The file begins as a PDF, but cannot be opened."""
     return _DAMAGED("The file begins as a PDF but is too damaged to open.", _REEXPORT)
 
 
 def pdf_without_pages() -> DocumentRefused:
-    """The PDF opens, and no page is found in it."""
+    """The PDF opens, but has no pages."""
     return _NO_PAGES("The PDF is damaged: no page can be found in it.", _REEXPORT)
 
 
@@ -159,7 +162,7 @@ def too_many_images(*, found: int, allowed: int) -> DocumentRefused:
 
 
 def no_images_in_folder(name: str) -> DocumentRefused:
-    """The folder holds nothing that can be a page."""
+    """The folder holds no page images."""
     return _NO_IMAGES(
         f"The folder {name!r} has no page images in it.",
         "Give a PDF, or a folder of PNG, JPEG, TIFF, WebP, GIF or BMP files.",
@@ -167,15 +170,15 @@ def no_images_in_folder(name: str) -> DocumentRefused:
 
 
 def pdf_among_several(name: str) -> DocumentRefused:
-    """Only page images are put together to one document."""
+    """Only page images are combined into one document."""
     return _SEVERAL(
         f"{name!r} is a PDF among several files.",
-        "Give PDFs one by one; only page images are put together.",
+        "Give PDFs one by one; only page images are combined.",
     )
 
 
 def password_missing() -> DocumentRefused:
-    """The document is locked, and no password came with it."""
+    """The document is locked, and no password was given."""
     return _PASSWORD_MISSING(
         "The document is locked and no password was given.",
         "Give the password the document opens with.",
@@ -190,8 +193,8 @@ def password_wrong(*, locked: bool) -> DocumentRefused:
             "Check the password; blanks and capitals count.",
         )
     return _PASSWORD_WRONG(
-        "The document is protected, and the password is not one of its own.",
-        "Check the password, or give none: the document opens without.",
+        "The document is protected, and the password is not one of its passwords.",
+        "Check the password, or give none: the document opens without one.",
     )
 
 
@@ -204,7 +207,7 @@ def locked_to_certificate() -> DocumentRefused:
 
 
 def no_such_page(spec: str, *, page_count: int) -> DocumentRefused:
-    """None of the pages that were asked for exists."""
+    """None of the requested pages exists."""
     return _NO_SUCH_PAGE(
         f"The document has {page_count} pages; none of '{spec}' exists.",
         "Name pages that exist with --pages.",
@@ -212,7 +215,7 @@ def no_such_page(spec: str, *, page_count: int) -> DocumentRefused:
 
 
 def deadline_before_fetch() -> DocumentRefused:
-    """The deadline passed before there was a document."""
+    """The deadline passed before the document was fetched."""
     return _DEADLINE(
         "The deadline passed before the document could be fetched.",
         "Check that workers run, or give a longer --deadline.",
@@ -220,7 +223,7 @@ def deadline_before_fetch() -> DocumentRefused:
 
 
 def cancelled_before_fetch() -> DocumentRefused:
-    """A person cancelled the job before there was a document."""
+    """A person cancelled the job before the document was fetched."""
     return _CANCELLED(
         "The document was cancelled before it could be fetched.",
         "Submit it again if it is still wanted.",
@@ -228,15 +231,15 @@ def cancelled_before_fetch() -> DocumentRefused:
 
 
 def no_worker_in_time() -> DocumentRefused:
-    """A step of the document was not finished by any worker in its time."""
+    """No worker finished a step of the document in time."""
     return _NO_WORKER(
         "No worker finished this step in time.",
-        "Check that workers run and are well, then submit the document again.",
+        "Check the workers and their logs, then submit the document again.",
     )
 
 
 def engine_unavailable(engine: str, *, missing: str) -> EngineUnavailable:
-    """The engine that was asked for by name lacks a setting."""
+    """The engine requested by name lacks a setting."""
     return _ENGINE(
         f"The engine {engine} cannot be used: {missing}.",
         "Set what is missing, or choose another engine with --engine.",

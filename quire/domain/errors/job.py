@@ -1,4 +1,4 @@
-"""Errors of a job that exists, does not, or cannot be used as asked."""
+"""Errors of a job that does not exist, or cannot do what was requested."""
 
 from functools import partial
 
@@ -31,7 +31,7 @@ _NOT_FOUND = _kind(
     Code.EXPIRED,
     "NO_SUCH_JOB",
     "there is no such job, or its history has expired",
-    "`starter.py list`; `starter.py result` gives what is still stored where results go",
+    "check the id with `starter.py list`; `starter.py result` may still find its result",
 )
 _RESULT_GONE = _kind(
     JobError,
@@ -48,7 +48,12 @@ _NOT_OWNER = _kind(
     "give the owner with `--user`",
 )
 _RUNNING = _kind(
-    JobError, Code.NOT_READY, "RUNNING", "it is not done yet", "`starter.py watch`", "retryable"
+    JobError,
+    Code.NOT_READY,
+    "RUNNING",
+    "the job is not done yet",
+    "`starter.py watch`",
+    "retryable",
 )
 _NOT_RUNNING = _kind(
     NotRunning, Code.NOT_READY, "NOT_RUNNING", "there is nothing to cancel", "`starter.py result`"
@@ -57,7 +62,7 @@ _BETWEEN = _kind(
     JobError,
     Code.NOT_READY,
     "BETWEEN",
-    "it is not at its pages just now",
+    "the job is not reading pages at the moment",
     "try again in a moment",
     "retryable",
 )
@@ -72,7 +77,7 @@ _REFUSED = _kind(
     JobError,
     Code.UNKNOWN,
     "REFUSED",
-    "the job refused without saying why",
+    "the job refused the request without a reason",
     "look at its status",
 )
 
@@ -86,7 +91,7 @@ def job_not_found(job_id: str) -> JobNotFound:
 
 
 def result_gone(job_id: str) -> JobError:
-    """The job is done, and its result is not in the store."""
+    """The job is done, but its result is not in the store."""
     return _RESULT_GONE(
         f"Job {job_id!r} is done, but its result is not where RESULTS_URL points.",
         "Set RESULTS_URL as the workers have it, or run the job again with --force.",
@@ -118,7 +123,7 @@ def not_running(job_id: str) -> NotRunning:
 def between_steps(job_id: str) -> JobError:
     """The job is not reading pages now, so none can be retried."""
     return _BETWEEN(
-        f"Job {job_id!r} is not at its pages just now.",
+        f"Job {job_id!r} is not reading pages at the moment.",
         "Try again in a moment, or once it is done.",
     )
 
@@ -132,5 +137,5 @@ def nothing_to_retry(job_id: str) -> NothingToRetry:
 
 
 def job_refused() -> JobError:
-    """The job refused an update without saying why."""
-    return _REFUSED("The job refused.", "Look at its status.")
+    """The job refused an update without a reason."""
+    return _REFUSED("The job refused the request.", "Look at its status.")

@@ -1,4 +1,4 @@
-"""Errors of the place a document comes from: a path, a URL, a bucket, our own store."""
+"""Errors of a document's origin: a path, a URL, a bucket, our own store."""
 
 from functools import partial
 
@@ -42,10 +42,10 @@ _PRIVATE_ADDRESS = _kind(
     Code.IO_ERROR,
     "PRIVATE_ADDRESS",
     "the URL, or a redirect, leads into a private network",
-    "give a public URL, or set `ALLOW_PRIVATE_URLS=true` where that is meant",
+    "give a public URL, or set `ALLOW_PRIVATE_URLS=true` where that is intended",
 )
 _REDIRECT = _kind(
-    Code.IO_ERROR, "REDIRECT", "too many redirects, or one to nowhere", "give the final URL"
+    Code.IO_ERROR, "REDIRECT", "too many redirects, or one without a location", "give the final URL"
 )
 _CONNECT = _kind(
     Code.IO_ERROR, "CONNECT", "the server cannot be reached", "try again later", "retryable"
@@ -59,13 +59,11 @@ _TIMEOUT = _kind(
 _CUT_SHORT = _kind(
     Code.IO_ERROR,
     "CUT_SHORT",
-    "the server broke off, or sent less than it announced",
+    "the server closed the connection early, or sent less than it announced",
     "try again",
     "retryable",
 )
-_TRANSFER = _kind(
-    Code.IO_ERROR, "TRANSFER", "the transfer failed on the way", "try again", "retryable"
-)
+_TRANSFER = _kind(Code.IO_ERROR, "TRANSFER", "the transfer failed", "try again", "retryable")
 _DENIED = _kind(Code.IO_ERROR, "DENIED", "the server denies access", "check the link")
 _SERVER = _kind(Code.IO_ERROR, "SERVER", "the server failed", "try again later")
 _NO_BUCKET = Kind(
@@ -82,7 +80,7 @@ _NO_CREDENTIALS = Kind(
     Code.IO_ERROR,
     "S3_CREDENTIALS",
     "there are no S3 credentials",
-    "set what boto3 reads",
+    "set them as boto3 reads them",
 )
 _BUCKET_DENIED = Kind(
     SECTION,
@@ -107,12 +105,12 @@ def not_a_file(name: str) -> DocumentRefused:
 
 
 def file_not_permitted(name: str) -> DocumentRefused:
-    """The file is there and may not be read."""
+    """The file exists, but reading it is not permitted."""
     return _NOT_PERMITTED(f"{name} may not be read.", "Check its permissions.")
 
 
 def stored_file_vanished(why: str) -> DocumentRefused:
-    """The stored file cannot be read any more."""
+    """The stored file can no longer be read."""
     return _VANISHED(
         f"The document cannot be read: {why}.",
         "Check that the file is still there and readable, then send it again.",
@@ -125,7 +123,7 @@ def document_gone() -> DocumentRefused:
 
 
 def previous_result_gone() -> DocumentRefused:
-    """A retry builds on the earlier result, and that is gone."""
+    """A retry builds on the earlier result, which is gone."""
     return _GONE("The result of the job is gone.", "Submit the document again.")
 
 
@@ -138,7 +136,7 @@ def no_such_object(bucket: str, name: str) -> DocumentRefused:
 
 
 def not_on_server(status: int) -> DocumentRefused:
-    """The web server knows no such document."""
+    """The web server has no such document."""
     return _GONE(
         f"The server has no such document ({status}).",
         "Check the URL; ask for a new link if this one had a time limit.",
@@ -166,20 +164,20 @@ def no_such_host(host: str) -> DocumentRefused:
 
 
 def private_address(host: str) -> DocumentRefused:
-    """The host is inside a private network, where a URL from outside has no business."""
+    """The host is inside a private network, which a URL must not reach."""
     return _PRIVATE_ADDRESS(
         f"The host {host!r} is inside a private network.",
-        "Give a public URL, or set ALLOW_PRIVATE_URLS=true where that is meant.",
+        "Give a public URL, or set ALLOW_PRIVATE_URLS=true where that is intended.",
     )
 
 
 def redirect_to_nowhere() -> DocumentRefused:
-    """The server redirects without saying where to."""
-    return _REDIRECT("The server redirects to nowhere.", _CHECK_THE_URL)
+    """The server redirects without a location."""
+    return _REDIRECT("The server redirects without a location.", _CHECK_THE_URL)
 
 
 def too_many_redirects(*, allowed: int) -> DocumentRefused:
-    """The server redirects in a circle, or nearly."""
+    """The server redirects too often, perhaps in a circle."""
     return _REDIRECT(f"The server redirects more than {allowed} times.", _CHECK_THE_URL)
 
 
@@ -189,7 +187,7 @@ def server_unreachable() -> DocumentRefused:
 
 
 def server_too_slow() -> DocumentRefused:
-    """The document's server was silent for too long."""
+    """The document's server did not answer in time."""
     return _TIMEOUT("The server did not answer in time.", _CHECK_THE_URL, "retryable")
 
 
@@ -202,12 +200,12 @@ def download_too_slow(limit_s: float) -> DocumentRefused:
 
 
 def download_cut_short() -> DocumentRefused:
-    """The server broke off, or sent less than it announced."""
-    return _CUT_SHORT("The server broke off its answer.", _CHECK_THE_URL)
+    """The server closed the connection early, or sent less than it announced."""
+    return _CUT_SHORT("The server sent only a part of the document.", _CHECK_THE_URL)
 
 
 def transfer_failed(why: str) -> DocumentRefused:
-    """The transfer failed on the way."""
+    """The transfer failed."""
     return _TRANSFER(f"The transfer failed ({why}).", _CHECK_THE_URL)
 
 
@@ -217,7 +215,7 @@ def server_denies(status: int) -> DocumentRefused:
 
 
 def server_answers(status: int, *, passing: bool) -> DocumentRefused:
-    """The document's server failed; `passing` if another try may find it well."""
+    """The document's server failed; `passing` if another attempt may succeed."""
     kind: ErrorType = "retryable" if passing else "terminal"
     return _SERVER(f"The server answers {status}.", _CHECK_THE_URL, kind)
 
@@ -234,7 +232,7 @@ def no_s3_credentials() -> QuireError:
     """Boto3 finds no credentials."""
     return _NO_CREDENTIALS(
         "There are no S3 credentials.",
-        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what else boto3 reads.",
+        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or another of boto3's settings.",
     )
 
 

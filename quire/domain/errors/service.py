@@ -1,4 +1,4 @@
-"""Errors of what runs Quire: the command, the Temporal server, its workers and keys."""
+"""Errors of the installation: the command, the Temporal server, its workers and keys."""
 
 from functools import partial
 
@@ -17,22 +17,22 @@ _SEALED = Kind(
     "the password was sealed with a key that this worker does not have",
     "give workers and tool the same `ENCRYPTION_KEYS`",
 )
-# Their classes word themselves: a problem and what is allowed, or a line and where help is.
+# Their classes build their own messages, from the words of the caller.
 _kind(UsageError, Code.UNKNOWN, "USAGE", "the command line cannot work", "`--help`")
 _kind(
     SettingsError,
     Code.UNKNOWN,
     "SETTING",
     "a setting is unknown or impossible",
-    "the line names what is allowed",
+    "the message names what is allowed",
 )
 _TEMPORAL = _kind(
     QuireError,
     Code.IO_ERROR,
     "TEMPORAL",
-    "the Temporal server cannot be started or reached, does not answer in time, or refuses what "
-    "was asked",
-    "the line says which",
+    "the Temporal server cannot be started or reached, does not answer in time, or refuses the "
+    "request",
+    "the message says which",
     "retryable",
 )
 _SEARCH_ATTRIBUTES = _kind(
@@ -47,14 +47,15 @@ _NO_WORKER = _kind(
     Code.IO_ERROR,
     "NO_WORKER",
     "no worker serves the queue of documents",
-    "start `worker.py`; nothing is lost, documents go on when one is there",
+    "start `worker.py`; nothing is lost, documents continue when a worker runs",
     "retryable",
 )
 _NO_ANSWER = _kind(
     QuireError,
     Code.UNKNOWN,
     "NO_ANSWER",
-    "the workflow could not answer a query, as when its history does not fit the workers' code",
+    "the workflow could not answer a query, for example because its history does not fit the "
+    "workers' code",
     "look at its history in the Web UI, start it again with `--force`",
 )
 _INTERRUPTED = _kind(
@@ -95,10 +96,10 @@ def temporal_silent(message: str) -> QuireError:
 
 
 def temporal_refused(message: str) -> QuireError:
-    """The server said no: a namespace that is not there, a key without the permission."""
+    """The server refused: an unknown namespace, or a key without the permission."""
     return _TEMPORAL(
         f"Temporal refused: {message.rstrip('.')}.",
-        "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and what the key may do.",
+        "Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the permissions of the key.",
     )
 
 
@@ -121,9 +122,9 @@ def embedded_server_missing() -> QuireError:
 
 
 def search_attributes_missing(namespace: str, names: list[str], why: str = "") -> QuireError:
-    """The namespace was never prepared for Quire; `why` the server takes no more of them."""
+    """The namespace was never prepared for Quire; `why` is the server's refusal to add them."""
     because = f" ({why.rstrip('.')})" if why else ""
-    room = "; where others took the room, Quire needs a namespace of its own" if why else ""
+    room = "; if other programs use them up, give Quire a namespace of its own" if why else ""
     return _SEARCH_ATTRIBUTES(
         f"The namespace {namespace!r} lacks search attributes: {', '.join(names)}{because}.",
         f"An operator runs `quire-worker --register` once{room}.",
@@ -133,15 +134,15 @@ def search_attributes_missing(namespace: str, names: list[str], why: str = "") -
 def no_worker_answers(job_id: str, *, queue: str) -> QuireError:
     """No worker serves the queue of the job."""
     return _NO_WORKER(
-        f"No worker answers for job {job_id!r}: none serves the queue {queue!r} just now.",
-        "Start one with: worker.py (starter.py doctor says what is there).",
+        f"No worker answers for job {job_id!r}: none serves the queue {queue!r}.",
+        "Start one with: worker.py (starter.py doctor checks what runs).",
     )
 
 
 def no_query_answer(message: str) -> QuireError:
     """The workflow could not answer a query."""
     return _NO_ANSWER(
-        f"The job cannot say how it stands: {message.rstrip('.')}.",
+        f"The job cannot report its status: {message.rstrip('.')}.",
         "See its history in Temporal's Web UI; start it again with: starter.py process --force",
     )
 
@@ -154,7 +155,7 @@ def job_ended(how: str) -> QuireError:
 def interrupted() -> QuireError:
     """Ctrl-C or SIGTERM ended the command."""
     return _INTERRUPTED(
-        "Interrupted.", "What was begun is kept: watch JOB, or process with its --job-id."
+        "Interrupted.", "The job is kept: watch JOB, or process with its --job-id, follows it."
     )
 
 
@@ -167,15 +168,15 @@ def sealed_secret(why: str) -> QuireError:
 
 
 def step_failed_unknown() -> QuireError:
-    """A step of the document ended in a way that no code foresees."""
+    """A step of the document failed for a reason that no code covers."""
     return _BUG(
-        "A step of the document failed in an unknown way.",
+        "A step of the document failed for an unknown reason.",
         "Look at the worker's log, then submit the document again.",
     )
 
 
 def storage_failed(error: OSError) -> QuireError:
-    """The store failed. Paths stay out: the message ends in history and in results."""
+    """The store failed. The message has no path, as it becomes part of history and results."""
     return _STORAGE(
         f"Storage failed: {error.strerror or type(error).__name__}.",
         "Check the store's free space and permissions.",
@@ -183,7 +184,7 @@ def storage_failed(error: OSError) -> QuireError:
 
 
 def folder_unusable(error: OSError) -> QuireError:
-    """A folder that a setting names cannot be used; which one, only its path can tell."""
+    """A folder that a setting names cannot be used; its path identifies the setting."""
     return _STORAGE(
         f"{error.strerror}: {error.filename}.",
         "Check the path and its permissions; STATE_DIR and STORE_URL name folders.",

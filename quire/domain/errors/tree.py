@@ -1,4 +1,4 @@
-"""The classes of failures, and the register that finds the class of a failure by its names."""
+"""The classes of errors, and the register that finds the class of an error by code and reason."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, Self, TypeVar
@@ -7,7 +7,7 @@ from quire.contracts.codes import Code, ErrorInfo, ErrorType
 
 
 class QuireError(Exception):
-    """The root of the tree; carries the public face of the failure."""
+    """The root of the tree; carries what the public sees of the error."""
 
     info: ErrorInfo
 
@@ -25,14 +25,14 @@ class QuireError(Exception):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions cross process borders; the default would pass only the message on.
+        # Exceptions cross process borders; the default would carry only the message.
         return (_revive, (type(self), self.info))
 
     @classmethod
     def from_info(cls, info: ErrorInfo) -> Self:
-        """The error with that public face, as it came from another process.
+        """The error as another process reported it.
 
-        Its class is the one that the catalogue has for code and reason, if that is one of `cls`.
+        Its class is the one in the catalogue for code and reason, if that is a subclass of `cls`.
         """
         entry = _ENTRIES.get((info.code, info.reason))
         found = entry.raises if entry is not None and issubclass(entry.raises, cls) else cls
@@ -50,11 +50,11 @@ def _revive(cls: type[_E], info: ErrorInfo) -> _E:
 
 
 class DocumentRefused(QuireError):
-    """There is no document: not a PDF or image, too large, locked, or its source is gone."""
+    """There is no document: not a PDF or image, too large, locked, or its origin is gone."""
 
 
 class JobError(QuireError):
-    """The job cannot be used as asked: unknown, not the caller's, not ready, expired."""
+    """The job cannot do what was requested: unknown, not the caller's, not ready, expired."""
 
 
 class SettingsError(QuireError):
@@ -65,14 +65,14 @@ class SettingsError(QuireError):
 
 
 class UsageError(QuireError):
-    """The command was called in a way that cannot work."""
+    """The command line cannot work."""
 
     def __init__(self, message: str, remedy: str = "See --help.") -> None:
         super().__init__(Code.UNKNOWN, "USAGE", message, remedy)
 
 
 class Entry(NamedTuple):
-    """One error of the catalogue: its public names, its class, and its line in docs/errors.md."""
+    """One error of the catalogue: its public names, its class, its line in docs/errors.md."""
 
     section: str
     raises: type[QuireError]
@@ -83,7 +83,7 @@ class Entry(NamedTuple):
     advice: str
 
 
-# What the register holds is found again by code and reason: each pair is declared once.
+# Errors are found by code and reason, so each pair is declared once.
 _ENTRIES: dict[tuple[Code, str], Entry] = {}
 
 

@@ -1,4 +1,4 @@
-"""Following one document: a live picture, or plain lines in a pipe."""
+"""Shows the progress of one job until it ends: a live picture, or plain lines in a pipe."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from quire.cli.no_answer import NOBODY, Silence
+from quire.cli.answer_age import NO_WORKER, AnswerAge
 from quire.cli.output import say
 from quire.cli.progress_view import one_line, render
 from quire.contracts.results import DocumentResult
@@ -18,76 +18,79 @@ from quire.jobs.result import wait_for_result
 from quire.jobs.status import JobView, job_view
 
 T = TypeVar("T")
-LOOK_EVERY_S = 0.4
-SPEAK_EVERY_S = 5.0
+QUERY_EVERY_S = 0.4
+PRINT_EVERY_S = 5.0
 
 
-async def follow(handle: Handle) -> DocumentResult:
-    """The job's result; until then its progress on standard error: live, or lines in a pipe."""
+async def follow_job(handle: Handle) -> DocumentResult:
+    """The job's result; until it is there, show progress on standard error."""
     console, ending = Console(stderr=True), wait_for_result(handle)
     if not console.is_terminal:
-        return await until_done(_speak(handle), ending)
+        return await until_done(_print_lines(handle), ending)
     with Live(console=console, refresh_per_second=8, transient=True) as live:
         try:
             return await until_done(_draw(live, handle), ending)
         except asyncio.CancelledError:
-            # No report follows an interrupt: the last picture is what there is to see.
+            # No report follows an interrupt, so the last picture stays.
             live.transient = False
             raise
 
 
 async def until_done(meanwhile: Awaitable[None], ending: Awaitable[T]) -> T:
-    """What `ending` gives; `meanwhile` runs beside it and no longer. If that fails, nothing is
-    lost, unless a closed pipe says that nobody reads: then there is nothing to wait for."""
+    """The value of `ending`; `meanwhile` runs until then.
+
+    A failure of `meanwhile` is ignored, except for a closed pipe: then no one reads the output, and
+    there is nothing to wait for.
+    """
     end = asyncio.ensure_future(ending)
     showing = asyncio.ensure_future(meanwhile)
     try:
         await asyncio.wait((end, showing), return_when=asyncio.FIRST_COMPLETED)
         if showing.done() and isinstance(showing.exception(), BrokenPipeError):
             raise BrokenPipeError
-        # Not `await end`: an interrupt would reach it, and the SDK makes errors of its own of that.
+        # Not `await end`: an interrupt would reach the SDK, which raises errors of its own for it.
         await asyncio.wait((end,))
         return end.result()
     finally:
-        # Neither touches the job itself.
+        # The job itself is not affected.
         showing.cancel()
         end.cancel()
         await asyncio.gather(showing, end, return_exceptions=True)
 
 
 async def _draw(live: Live, handle: Handle) -> None:
-    silence, last = Silence(), None
+    age, last = AnswerAge(), None
     while True:
         view = await job_view(handle)
         if view is not None:
-            silence.answered()
+            age.answered()
         last = view or last
-        live.update(picture(last, silence, live.console.width))
-        await asyncio.sleep(LOOK_EVERY_S)
+        live.update(picture(last, age, live.console.width))
+        await asyncio.sleep(QUERY_EVERY_S)
 
 
-def picture(last: JobView | None, silence: Silence, width: int) -> Group:
-    """What was seen last, and how old it is when nobody answers any longer."""
+def picture(last: JobView | None, age: AnswerAge, width: int) -> Group:
+    """The last view of the job, and its age when no worker answers any longer."""
     parts = [] if last is None else [render(last, width)]
-    if silence.is_long:
-        age = "" if last is None else f"as of {silence.seconds:.0f} s ago: "
-        parts.append(Text(age + NOBODY, style="yellow"))
+    if age.is_long:
+        since = "" if last is None else f"as of {age.seconds:.0f} s ago: "
+        parts.append(Text(since + NO_WORKER, style="yellow"))
     return Group(*parts)
 
 
-async def _speak(handle: Handle) -> None:
-    """In a pipe: a line when a step began or a breaker moved, else not too often."""
-    silence = Silence()
-    last, news, spoken = "", "", 0.0
+async def _print_lines(handle: Handle) -> None:
+    """Print a line when a phase starts or a breaker opens, and otherwise at intervals."""
+    age = AnswerAge()
+    last, news, printed_at = "", "", 0.0
     while True:
-        await asyncio.sleep(LOOK_EVERY_S)
+        await asyncio.sleep(QUERY_EVERY_S)
         view = await job_view(handle)
         if view is None:
-            silence.report()
+            age.report()
             continue
-        silence.answered()
+        age.answered()
         line, moved = one_line(view), view.status.progress_detail.phase
         moved += "".join(b.key for b in view.breakers if b.state == "open")
-        if line != last and (moved != news or time.monotonic() - spoken >= SPEAK_EVERY_S):
+        if line != last and (moved != news or time.monotonic() - printed_at >= PRINT_EVERY_S):
             say(line)
-            last, news, spoken = line, moved, time.monotonic()
+            last, news, printed_at = line, moved, time.monotonic()

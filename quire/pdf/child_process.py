@@ -1,6 +1,6 @@
-"""What a child process does: set its limits once, then open, survey and draw on request.
+"""What a child process does: it sets its limits once, then opens, surveys and draws on request.
 
-A hostile file can hang, crash or exhaust only the process this module runs in.
+A hostile file can hang, crash or exhaust only the process in which this module runs.
 """
 
 import contextlib
@@ -25,42 +25,42 @@ from quire.domain.errors import AttemptFailed
 from quire.pdf import images
 from quire.pdf.classify import classify, unsurveyed
 from quire.pdf.mupdf import pymupdf
-from quire.pdf.opening import Shelf
+from quire.pdf.open_pdf import LastDocument
 from quire.pdf.render import draw_page
-from quire.pdf.signals import gather
+from quire.pdf.signals import measure_page
 
 _PR_SET_PDEATHSIG = 1
-_shelf = Shelf()
+_last = LastDocument()
 
 
 def start(memory_bytes: int) -> None:
-    """Make this process safe to lose: bounded memory, silent, and gone with its parent."""
-    _let_the_server_end()
+    """Bound this process's memory, silence its output, and tie its life to its parent's."""
+    _release_fork_server()
     parent = os.getppid()
-    # Python's handlers wait until C code returns; a hung drawing must die at the first SIGTERM.
+    # Python's handlers run only after C code returns; a hung drawing must end at the first SIGTERM.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before we asked to be told
+        if os.getppid() != parent:  # the parent died before the request took effect
             os._exit(1)
-    with contextlib.suppress(ValueError, OSError):  # macOS knows no such limit
+    with contextlib.suppress(ValueError, OSError):  # macOS has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
-    # Anything that still prints would mix with the output of the command that started us.
+    # Whatever is still printed would mix with the output of the command that started this process.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     Image.init()
 
 
-def _let_the_server_end() -> None:
-    """Close the end of the pipe by which a fork server learns that nobody needs it any more.
+def _release_fork_server() -> None:
+    """Close this process's copy of the pipe that keeps the fork server alive.
 
-    multiprocessing hands it to every child, in case it wants children of its own. A child
-    stuck in a drawing would so keep the server, and itself, alive after the parent's death.
+    multiprocessing gives every child a copy, for children of its own. A child stuck in a drawing
+    would keep the server, and with it itself, alive after the death of the parent.
     """
     server: Any = forkserver._forkserver
     if server._forkserver_alive_fd is not None:
@@ -70,30 +70,30 @@ def _let_the_server_end() -> None:
 
 def count_pages(path: str, password: str | None) -> int:
     """Open the document and count its pages."""
-    return int(_shelf.open(path, password).page_count)
+    return int(_last.open(path, password).page_count)
 
 
 def survey_pages(
     path: str, first: int, last: int, password: str | None, budget_s: float
 ) -> list[PageSurvey]:
-    """Survey pages until the budget is used up: at least one, and maybe not all of them."""
-    document = _shelf.open(path, password)
+    """Survey pages until the time is used up: at least one page, and perhaps not all of them."""
+    document = _last.open(path, password)
     end = time.monotonic() + budget_s
     surveyed: list[PageSurvey] = []
     for number in range(first, last + 1):
         surveyed.append(_survey(document, number))
         if time.monotonic() > end:
             break
-    _tidy()
+    _shrink_store()
     return surveyed
 
 
 def _survey(document: Any, number: int) -> PageSurvey:
     try:
-        signals, text = gather(document.load_page(number - 1))
+        signals, text = measure_page(document.load_page(number - 1))
         verdict, reason = classify(signals)
     except Exception as error:  # MuPDF's own errors derive from Exception alone
-        if _starved(error):
+        if _out_of_memory(error):
             raise MemoryError from None
         return unsurveyed(number, f"the page is damaged ({type(error).__name__})")
     return PageSurvey(page=number, classification=verdict, reason=reason, text=text)
@@ -102,8 +102,8 @@ def _survey(document: Any, number: int) -> PageSurvey:
 def draw(
     path: str, number: int, options: ImageOptions, password: str | None, scale: float
 ) -> PageImage:
-    """Draw one page; whatever MuPDF says against it becomes a RENDER failure."""
-    document = _shelf.open(path, password)
+    """Draw one page; any error of MuPDF becomes a RENDER failure."""
+    document = _last.open(path, password)
     if not 1 <= number <= document.page_count:
         raise AttemptFailed(FailureKind.RENDER, f"There is no page {number}.")
     try:
@@ -111,20 +111,20 @@ def draw(
     except AttemptFailed:
         raise
     except Exception as error:
-        if _starved(error):
+        if _out_of_memory(error):
             raise MemoryError from None
         raise errors.page_not_drawn(number, f" ({type(error).__name__})") from None
     finally:
-        _tidy()
+        _shrink_store()
 
 
 def count_frames(path: str) -> int:
-    """How many pages an image file has; 0 when it cannot be opened."""
+    """The number of pages in an image file; 0 when it cannot be opened."""
     return images.count_frames(path)
 
 
 def survey_image(path: str, frame: int, number: int) -> PageSurvey:
-    """Whether there is anything on a page image; its text is for models to read."""
+    """Whether a page image is blank; reading its text is left to models."""
     return images.survey_frame(path, frame, number)
 
 
@@ -144,8 +144,8 @@ def draw_image(
         ) from None
 
 
-def _starved(error: Exception) -> bool:
-    """Out of memory, whatever name the failure goes by: MuPDF has half a dozen for it."""
+def _out_of_memory(error: Exception) -> bool:
+    """Whether the cause is a lack of memory, for which MuPDF has half a dozen errors."""
     if isinstance(error, MemoryError | pymupdf.mupdf.FzErrorSystem):
         return True
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -161,6 +161,6 @@ def _peak_bytes() -> int:
     return int(peak.split()[1]) * 1024 if peak else 0
 
 
-def _tidy() -> None:
-    """Keep the child small: MuPDF's store holds on to decoded images and fonts."""
+def _shrink_store() -> None:
+    """Keep the child small: MuPDF's own store keeps decoded images and fonts."""
     pymupdf.TOOLS.store_shrink(50)

@@ -1,4 +1,4 @@
-"""Is a text layer language, or garbage that only looks like text? Pure."""
+"""Whether a text layer is language, or garbage that only looks like text. Pure."""
 
 import re
 import unicodedata
@@ -9,8 +9,8 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]+")
 _BEYOND_ASCII = re.compile(r"[^ -~\s]|[\x00-\x08\x0e-\x1f]")
 _VOWELS = "aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýÿăąęěėēīőūůű"
-# No vowel at all; six consonants in a row; one letter three times; and, since OCR crumbs change
-# case again and again within a word while CamelCase does so once or twice, three such changes.
+# No vowel; six consonants in a row; one letter three times in a row; or three changes from lower to
+# upper case: errors of OCR change case often within a word, CamelCase only once or twice.
 _IMPOSSIBLE = re.compile(
     rf"^[^{_VOWELS}]+$|[^{_VOWELS}\W]{{6}}|(.)\1\1|(?-i:(?:[a-z][A-Z].*){{3}})", re.IGNORECASE
 )
@@ -19,26 +19,26 @@ _SAMPLE = 50_000
 
 
 @dataclass(frozen=True)
-class Wording:
-    """What the letters of a page say about its text layer."""
+class TextQuality:
+    """How readable the text layer of a page is."""
 
     chars: int
     bad_share: float
     odd_word_share: float
 
 
-def judge_wording(text: str) -> Wording:
+def measure_text(text: str) -> TextQuality:
     """Measure the share of unreadable characters and of impossible Latin words."""
     chars = len("".join(text.split()))
     if not chars:
-        return Wording(0, 0.0, 0.0)
+        return TextQuality(0, 0.0, 0.0)
     sample = text[:_SAMPLE]
     rare = Counter(_BEYOND_ASCII.findall(sample))
     bad = sum(count for char, count in rare.items() if _unreadable(char))
     words = [w for w in _WORD.findall(sample) if _LATIN.fullmatch(w)]
     odd = sum(1 for w in words if _impossible(w))
     odd_share = odd / len(words) if len(words) >= _ENOUGH_WORDS else 0.0
-    return Wording(chars, bad / min(chars, _SAMPLE), odd_share)
+    return TextQuality(chars, bad / min(chars, _SAMPLE), odd_share)
 
 
 def _unreadable(char: str) -> bool:

@@ -1,4 +1,4 @@
-"""S3 as boto3 speaks it: where it is and who we are come from boto3's own settings (`AWS_*`)."""
+"""The S3 client and its errors; address and credentials are boto3's own settings (`AWS_*`)."""
 
 import errno
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from botocore.exceptions import (
 
 from quire.domain import errors
 
-# Short outages are boto3's to bridge; longer ones are Temporal's, where they can be seen.
+# boto3 retries through short outages; Temporal retries through longer ones, where they are visible.
 _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 4},
     connect_timeout=5,
     read_timeout=30,
     max_pool_connections=32,
-    # Links are else signed the old way, which newer regions and servers refuse.
+    # The default signs links the old way, which newer regions and servers refuse.
     signature_version="s3v4",
 )
 _DENIED = {
@@ -34,11 +34,11 @@ _DENIED = {
 
 
 class NoSuchObject(Exception):
-    """There is nothing under this key."""
+    """There is no object under this key."""
 
 
 class ObjectExists(Exception):
-    """A conditional write found that another was first."""
+    """A conditional write found an object that another process wrote first."""
 
 
 def split_url(url: str) -> tuple[str, str]:
@@ -49,7 +49,7 @@ def split_url(url: str) -> tuple[str, str]:
 
 @cache
 def s3_client() -> Any:
-    """The process's one client, made at its first use: making one takes a tenth of a second."""
+    """The one client of this process, created at first use, which takes a tenth of a second."""
     session = boto3.session.Session()
     client = session.client("s3", config=_CONFIG)
     host = urlsplit(client.meta.endpoint_url).hostname or ""
@@ -62,7 +62,7 @@ def s3_client() -> Any:
 
 @contextmanager
 def s3_errors(bucket: str) -> Iterator[None]:
-    """What boto3 raises becomes ours, by its code: OSError for what may pass by itself."""
+    """Turn boto3's errors into ours by their codes; an OSError is one that may pass by itself."""
     try:
         yield
     except (NoCredentialsError, PartialCredentialsError):

@@ -1,4 +1,4 @@
-"""Opening a PDF, and saying clearly why one cannot be opened. Runs in the child."""
+"""Opens a PDF, or says why it cannot be opened. Runs in the child process."""
 
 import mmap
 import os
@@ -8,21 +8,20 @@ from typing import Any, NoReturn
 
 from quire.domain import errors
 from quire.pdf.mupdf import pymupdf
-from quire.pdf.passwords import spellings
+from quire.pdf.passwords import password_forms
 
 _CERTIFICATE = re.compile(rb"/Filter\s*/(Adobe\.PubSec|Adobe\.PPKLite|Entrust\.PPKEF)")
-_REEXPORT = "Repair or re-export the document, then send it again."
 
 
-class Shelf:
-    """The document opened last, kept open: most calls are for another page of the same file."""
+class LastDocument:
+    """Keeps the last document open: most calls are for another page of the same file."""
 
     def __init__(self) -> None:
         self._key: tuple[object, ...] | None = None
         self._document: Any = None
 
     def open(self, path: str, password: str | None) -> Any:
-        """The open document; raises DocumentRefused if there is none to open."""
+        """The open document; raises `DocumentRefused` when it cannot be opened."""
         try:
             stat = Path(path).stat()
         except OSError as error:
@@ -30,18 +29,19 @@ class Shelf:
         key = (path, stat.st_mtime_ns, stat.st_size, stat.st_ino, password)
         if key != self._key:
             self.clear()
-            self._document = open_document(path, stat.st_size, password)
+            self._document = open_pdf(path, stat.st_size, password)
             self._key = key
         return self._document
 
     def clear(self) -> None:
+        """Close the document that is open."""
         document, self._document, self._key = self._document, None, None
         if document is not None:
             document.close()
 
 
-def open_document(path: str, size: int, password: str | None) -> Any:
-    """Open, unlock and look for pages; every refusal has its own reason and remedy."""
+def open_pdf(path: str, size: int, password: str | None) -> Any:
+    """Open and unlock the file and count its pages; each refusal has its own reason and remedy."""
     if size == 0:
         raise errors.empty_file()
     try:
@@ -49,7 +49,7 @@ def open_document(path: str, size: int, password: str | None) -> Any:
     except Exception:  # MuPDF's own errors derive from Exception alone
         _explain(path)
     try:
-        if not document.is_pdf:  # MuPDF opens images and more, whatever type it is told
+        if not document.is_pdf:  # MuPDF opens images and more, whatever `filetype` says
             raise errors.not_a_pdf()
         if document.needs_pass or password:
             _unlock(document, password)
@@ -69,11 +69,12 @@ def _pages(document: Any) -> int:
 
 
 def _unlock(document: Any, password: str | None) -> None:
-    # Blanks count: a password may begin or end with them, or be nothing else.
+    # Blanks count: a password may begin with them, end with them, or consist of them.
     if password is None or password == "":
         raise errors.password_missing()
-    # As given first; newer files are locked with the prepared form, which MuPDF does not make.
-    if any(document.authenticate(form) for form in spellings(password)):
+    # The given form comes first. Newer files are locked with the prepared form, which MuPDF does
+    # not derive itself.
+    if any(document.authenticate(form) for form in password_forms(password)):
         return
     raise errors.password_wrong(locked=bool(document.needs_pass))
 

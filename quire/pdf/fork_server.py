@@ -1,4 +1,4 @@
-"""The clean process that children are forked from, and the folder of its socket."""
+"""The fork server from which children are forked, and the folder of its socket."""
 
 import contextlib
 import shutil
@@ -9,17 +9,20 @@ from multiprocessing import forkserver, popen_forkserver, process, spawn
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
-_PRELOAD = ["pymupdf", "PIL.Image", "quire.pdf.child"]
-# A socket's address has room for 107 bytes, its own name included; TMPDIR may be deeper.
+_PRELOAD = ["pymupdf", "PIL.Image", "quire.pdf.child_process"]
+# A socket's address holds 107 bytes, its own name included; TMPDIR may be longer.
 _ROOM = 70
-_SHORT = "/tmp"  # noqa: S108  (a folder of our own is made in it)
+_SHORT = "/tmp"  # noqa: S108  (only a new folder of our own is used in it)
 _launching = threading.Lock()
 _users: set[int] = set()
 
 
-def context(user: object) -> ForkServerContext:
-    """Forked from a clean server process: safe beside the threads of the SDK, and three times
-    as quick as a spawned interpreter, which imports MuPDF anew each time."""
+def fork_context(user: object) -> ForkServerContext:
+    """The context that starts children for this user.
+
+    Forking from a clean server is safe beside the threads of the SDK, and three times as quick as
+    spawning an interpreter, which would import MuPDF each time.
+    """
     with _launching:
         _users.add(id(user))
         _make_folder()
@@ -28,9 +31,11 @@ def context(user: object) -> ForkServerContext:
     return found
 
 
-def done_with(user: object) -> None:
-    """After the last user: end the server and remove its folder. multiprocessing would do that
-    when the interpreter ends, but ours never does: it leaves by `os._exit`."""
+def release(user: object) -> None:
+    """End the server and remove its folder once its last user is gone.
+
+    multiprocessing does that when the interpreter ends; our programs end by `os._exit` instead.
+    """
     with _launching:
         if id(user) not in _users:
             return
@@ -49,13 +54,13 @@ def _make_folder() -> None:
 
 
 def _config() -> dict[str, Any]:
-    """Where multiprocessing keeps the folder; there is no other way to choose it."""
+    """Where multiprocessing keeps the folder; there is no public way to choose it."""
     found: dict[str, Any] = process.current_process()._config  # type: ignore[attr-defined]
     return found
 
 
 class _LeanProcess(ForkServerProcess):
-    """A process that does not begin by running its parent's main script again.
+    """A process that does not run its parent's main script again at its start.
 
     multiprocessing would import `starter.py` or `worker.py`, and Temporal with them, into
     every child: seconds of start-up and a hundred megabytes for code that never runs there.

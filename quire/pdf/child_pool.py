@@ -1,9 +1,9 @@
-"""Child processes on loan: each runs one call at a time, within a time limit, and may be lost.
+"""A pool of child processes: each runs one call at a time within a time limit, and may die.
 
 Every child is a Pebble pool of one. A shared pool would be cheaper to write, but one child
 killed while it answers leaves the pool's locks taken for all others, and one killed while
-idle ends the whole pool. So whenever a child does not simply answer, its pool is thrown away
-and the next call gets a fresh one.
+idle ends the whole pool. So whenever a child does not answer, its Pebble pool is discarded, and
+the next call starts a new one.
 """
 
 import asyncio
@@ -14,46 +14,47 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
-from quire.pdf import forking
+from quire.pdf import fork_server
 
-# A child that was told nothing and starts on a busy machine may take this long to begin.
+# A new child on a busy machine may take this long to start its first call.
 _START_ALLOWANCE_S = 30.0
-# MuPDF fragments its heap over time; a new child costs up to 200 ms that a page waits for.
+# MuPDF fragments its heap over time; replacing a child makes a page wait up to 200 ms.
 _CALLS_PER_CHILD = 1000
-# So many others go before a patient caller, while one waits: a document with many slow pages must
-# not keep another one's survey waiting until its deadline, with no text at hand.
-_BEFORE_A_PATIENT_ONE = 4
+# How many urgent calls may overtake a patient one: a document with many slow pages must not hold
+# up another document's survey until its deadline.
+_URGENT_IN_A_ROW = 4
 
 
-class ChildHung(Exception):
+class ChildTimedOut(Exception):
     """The call took longer than allowed; the child was killed."""
 
 
-class ChildLost(Exception):
-    """The child died during the call: it crashed, or something killed it."""
+class ChildDied(Exception):
+    """The child died during the call: it crashed or was killed."""
 
 
-class ChildStarved(Exception):
+class ChildOutOfMemory(Exception):
     """The call needed more memory than a child may have."""
 
 
 def call(name: str, *args: object) -> Any:
-    """Runs in the child. By name, since the parent must never import MuPDF."""
-    from quire.pdf import child
+    """Call a function of `child_process`, in the child; by name, as the parent must not import
+    MuPDF."""
+    from quire.pdf import child_process
 
-    return getattr(child, name)(*args)
+    return getattr(child_process, name)(*args)
 
 
-class Children:
-    """At most `processes` children, started when needed; the one used last is lent first."""
+class ChildPool:
+    """At most `processes` children, started when needed; the one used last is used first."""
 
     def __init__(self, processes: int, memory_bytes: int) -> None:
         self._all = [_Child(memory_bytes, self) for _ in range(max(1, processes))]
         self._idle = list(self._all)
-        # Patient callers come after all others: a survey must not hold up what models wait for.
-        self._waiting: deque[asyncio.Future[_Child]] = deque()
+        # Patient calls come after urgent ones: a survey must not delay drawings that models need.
+        self._urgent: deque[asyncio.Future[_Child]] = deque()
         self._patient: deque[asyncio.Future[_Child]] = deque()
-        self._went_before = 0
+        self._overtaken = 0
         self._closed = False
 
     def warm_up(self) -> None:
@@ -61,16 +62,16 @@ class Children:
         threading.Thread(target=self._all[-1].start, name="quire-warm-up", daemon=True).start()
 
     async def run(self, name: str, *args: object, timeout_s: float, patient: bool = False) -> Any:
-        """One call in one child; raises what the call raises, or one of the Child errors."""
-        child = await self._borrow(self._patient if patient else self._waiting)
+        """Run one call in one child; raises what the call raises, or one of the Child errors."""
+        child = await self._acquire(self._patient if patient else self._urgent)
         try:
             return await child.run(name, args, timeout_s)
         finally:
-            self._give_back(child)
+            self._release(child)
 
-    async def _borrow(self, queue: "deque[asyncio.Future[_Child]]") -> "_Child":
+    async def _acquire(self, queue: "deque[asyncio.Future[_Child]]") -> "_Child":
         if self._closed:
-            raise RuntimeError("Documents is closed")
+            raise RuntimeError("the pool of child processes is closed")
         if self._idle:
             return self._idle.pop()
         turn: asyncio.Future[_Child] = asyncio.get_running_loop().create_future()
@@ -78,19 +79,19 @@ class Children:
         try:
             return await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # lent and cancelled in the same moment
-                self._give_back(turn.result())
+            if turn.done() and not turn.cancelled():  # acquired and cancelled at the same moment
+                self._release(turn.result())
             raise
 
-    def _give_back(self, child: "_Child") -> None:
-        while self._waiting or self._patient:
-            due = self._patient and self._went_before >= _BEFORE_A_PATIENT_ONE
-            queue = self._patient if due or not self._waiting else self._waiting
+    def _release(self, child: "_Child") -> None:
+        while self._urgent or self._patient:
+            due = self._patient and self._overtaken >= _URGENT_IN_A_ROW
+            queue = self._patient if due or not self._urgent else self._urgent
             turn = queue.popleft()
             if turn.done():
                 continue
-            before = queue is self._waiting and self._patient
-            self._went_before = self._went_before + 1 if before else 0
+            overtakes = queue is self._urgent and self._patient
+            self._overtaken = self._overtaken + 1 if overtakes else 0
             turn.set_result(child)
             return
         self._idle.append(child)
@@ -101,20 +102,20 @@ class Children:
         for thread in [child.discard() for child in self._all]:
             if thread is not None:
                 thread.join(timeout=10)
-        forking.done_with(self)
+        fork_server.release(self)
 
 
 class _Child:
-    """One process, replaced as often as it is lost."""
+    """One process, replaced whenever it dies."""
 
-    def __init__(self, memory_bytes: int, family: object) -> None:
+    def __init__(self, memory_bytes: int, user: object) -> None:
         self._memory_bytes = memory_bytes
-        self._family = family
+        self._user = user
         self._pool: ProcessPool | None = None
         self._lock = threading.Lock()
 
     def start(self) -> ProcessPool:
-        """Blocks until the process exists (not until it is ready): never on the event loop."""
+        """Start the process if there is none. Blocks until it exists: never on the event loop."""
         with self._lock:
             if self._pool is None:
                 self._pool = ProcessPool(
@@ -122,9 +123,9 @@ class _Child:
                     max_tasks=_CALLS_PER_CHILD,
                     initializer=call,
                     initargs=("start", self._memory_bytes),
-                    context=forking.context(self._family),
+                    context=fork_server.fork_context(self._user),
                 )
-            self._pool.active  # noqa: B018  (asking is what starts it)
+            self._pool.active  # noqa: B018  (reading it starts the process)
             return self._pool
 
     async def run(self, name: str, args: tuple[object, ...], timeout_s: float) -> Any:
@@ -138,19 +139,19 @@ class _Child:
                 return await asyncio.wrap_future(future)
         except TimeoutError:
             self.discard()
-            raise ChildHung from None
+            raise ChildTimedOut from None
         except (ProcessExpired, BrokenProcessPool):
             self.discard()
-            raise ChildLost from None
+            raise ChildDied from None
         except MemoryError:
             self.discard()
-            raise ChildStarved from None
+            raise ChildOutOfMemory from None
         except asyncio.CancelledError:
             self.discard()
             raise
 
     def discard(self) -> threading.Thread | None:
-        """Kill the process, in the background: Pebble takes a tenth of a second over it."""
+        """Kill the process in the background: Pebble takes a tenth of a second for it."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is None:
@@ -165,7 +166,7 @@ def _schedule(
 ) -> ProcessFuture[Any]:
     try:
         return pool.schedule(call, args=(name, *args), timeout=timeout_s)
-    except RuntimeError:  # Pebble's word for a pool whose child died while idle
+    except RuntimeError:  # how Pebble reports a pool whose child died while idle
         raise BrokenProcessPool from None
 
 
