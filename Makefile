@@ -51,7 +51,7 @@ docs: $(STAMP)
 	@$(BIN)/python -m tools.write_errors_doc
 
 pictures: $(STAMP) tools
-	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py
+	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operations/test_web_ui.py
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -9,12 +9,12 @@ from bench import spans
 from bench.cases import FULL, QUICK, Case, Measured
 from bench.commands import WrongRun, bare, check_calls, cold, prepare
 from bench.findings import Part
-from bench.limit_told import PAGES, findings
+from bench.limit_report import PAGES, findings
 from bench.progress import tell
 from bench.stage import Stage, distinct
 from testing import pdfs
+from testing.collector import Collector
 from testing.vendor.process import StandInProcess
-from tests.operating.collector import Collector
 
 
 def measure(full: bool, pages: int = PAGES) -> Part:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from testing.embedded import server_of
 from testing.tool import ROOT, Tool
-from tests.process.test_lasting import server_of
 
 
 def free_port() -> int:

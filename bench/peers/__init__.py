@@ -6,10 +6,17 @@ from pathlib import Path
 from bench.findings import Part
 from bench.peers.budget import Budget
 from bench.peers.contest import Contestant
+from bench.peers.contestants import PEERS, Peer, installed
 from bench.peers.environments import CannotInstall
 from bench.peers.faults import FAULTS, THIRD_429, suffer
-from bench.peers.field import PEERS, Peer, installed
-from bench.peers.ours import as_it_comes, counting, fastest, holding, large_pictures, one_route
+from bench.peers.quire_variants import (
+    as_it_comes,
+    counting,
+    fastest,
+    holding,
+    large_pictures,
+    one_route,
+)
 from bench.peers.report import part
 from bench.peers.speed import compare
 from bench.progress import tell

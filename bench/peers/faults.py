@@ -7,8 +7,8 @@ from pathlib import Path
 from bench.findings import Row
 from bench.peers.budget import Budget
 from bench.peers.contest import Contestant
-from bench.peers.counting import truth
-from bench.peers.running import Outcome, job_for, prepare, run, run_until_killed
+from bench.peers.page_marks import truth
+from bench.peers.run_tool import Outcome, job_for, prepare, run, run_until_killed
 from bench.progress import in_a_line, tell
 from testing import pdfs
 from testing.vendor.behaviours import vendor_hangs, vendor_rate_limits

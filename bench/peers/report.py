@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bench.findings import Chart, Column, Part, Row, Table
-from bench.peers.counting import FAILED, IN_LOG, NAMED, NONE_MISSING, STOPPED
-from bench.peers.field import PEERS
-from bench.peers.running import LATENCY_S
+from bench.peers.contestants import PEERS
+from bench.peers.page_marks import FAILED, IN_LOG, NAMED, NONE_MISSING, STOPPED
+from bench.peers.run_tool import LATENCY_S
 from bench.peers.speed import Speed, ideal_s
 
 PROMISE = 3.5

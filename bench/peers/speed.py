@@ -9,7 +9,7 @@ from bench.findings import Row
 from bench.medians import ratio
 from bench.peers.budget import Budget
 from bench.peers.contest import Contestant, Job
-from bench.peers.running import LATENCY_S, Outcome, job_for, prepare, run
+from bench.peers.run_tool import LATENCY_S, Outcome, job_for, prepare, run
 from bench.progress import in_a_line, tell
 from bench.usage import megabytes
 from testing import pdfs

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs
 from testing.vendor import wire
 from testing.vendor.behaviours import Behaviour
 from testing.vendor.calls import Call, CallLog, most_at_once
-from testing.vendor.performing import Performance, Speak
+from testing.vendor.connection import Exchange, serve_connection
+from testing.vendor.performance import Performance, Speak
 from testing.vendor.rules import Rule, Script
-from testing.vendor.serving import Exchange, serve_connection
 
 PATHS: dict[str, wire.Api] = {"/v1/chat/completions": "openai", "/v1/messages": "anthropic"}
 HEADERS_OF_INTEREST = ("authorization", "x-api-key", "user-agent", "x-stainless-retry-count")

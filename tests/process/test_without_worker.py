@@ -14,7 +14,7 @@ from testing.cluster import Cluster
 from testing.tool import Tool
 from testing.vendor.behaviours import vendor_hangs
 from testing.vendor.standin import StandIn
-from tests.operating.terminal import run_in_terminal
+from tests.operations.terminal import run_in_terminal
 
 NOBODY = "no worker answers"
 

@@ -26,7 +26,7 @@ from testing.vendor import (
     vendor_fails,
     vendor_hangs,
 )
-from testing.vendor.performing import Performance
+from testing.vendor.performance import Performance
 from testing.vendor.process import ROOT
 
 

@@ -11,12 +11,12 @@ from quire.contracts.names import workflow_id
 from quire.temporal.embedded import find_binary
 from testing import pdfs
 from testing.cluster import SOON_CONTINUED, Cluster
+from testing.embedded import server_of
 from testing.tool import Tool
 from testing.vendor.behaviours import vendor_answers_late, vendor_fails
 from testing.vendor.standin import StandIn
 from testing.worker import running_worker
-from tests.operating.browser import chromium, is_there
-from tests.process.test_lasting import server_of
+from tests.operations.browser import chromium, is_there
 
 WIDTH, HEIGHT = 1600, 1290
 # What the details say of the request once it is planned, none of which the client knew in full.

@@ -10,7 +10,7 @@ from bench import machine, spans
 from bench.medians import Median, ratio
 from bench.stage import ideal_seconds, settings_for
 from bench.usage import PeakTree, cpu_of
-from tests.operating.collector import Span
+from testing.collector import Span
 
 
 def test_median_with_what_it_lay_between() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from testing.vendor import wire
 from testing.vendor.behaviours import Behaviour
 from testing.vendor.calls import Call
-from testing.vendor.serving import Exchange
+from testing.vendor.connection import Exchange
 from testing.vendor.wire import Asked
 
 LOOP_LINE = "The total of the following items is the total of the following items.\n"

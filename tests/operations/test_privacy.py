@@ -17,11 +17,11 @@ from quire.settings import Settings
 from quire.temporal.connect import connect
 from quire.temporal.converter import data_converter
 from quire.temporal.embedded import EmbeddedServer
+from testing.collector import Collector
 from testing.tool import Tool
 from testing.vendor.behaviours import vendor_echoes_secrets
 from testing.vendor.standin import StandIn
 from testing.worker import running_worker
-from tests.operating.collector import Collector
 
 OPENAI_KEY, ANTHROPIC_KEY = "key-of-openai-do-not-tell", "key-of-anthropic-do-not-tell"
 SECRETS = (OPENAI_KEY, ANTHROPIC_KEY, "harbour", "vessel")

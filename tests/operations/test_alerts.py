@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.operating.stack import DEPLOY, run
+from tests.operations.stack import DEPLOY, run
 
 ALERTS = DEPLOY / "prometheus/alerts.yml"
 ROLES = {f'up{{job="quire", role="{role}"}}': "1x60" for role in ("workflows", "documents", "ai")}

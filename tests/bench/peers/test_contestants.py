@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bench.peers.contest import Job, Told
-from bench.peers.counting import marks_in, truth
+from bench.peers.contestants import PEERS, Olmocr, Vlm4ocr, Vlmparse, Zerox
 from bench.peers.environments import COMPLETE, CannotInstall, environment
-from bench.peers.field import PEERS, Olmocr, Vlm4ocr, Vlmparse, Zerox
-from bench.peers.ours import as_it_comes, fastest
+from bench.peers.page_marks import marks_in, truth
+from bench.peers.quire_variants import as_it_comes, fastest
 
 A, B, C = "0123456789ab", "ba9876543210", "00ff00ff00ff"
 

@@ -29,7 +29,7 @@ from testing.vendor.behaviours import (
 )
 from testing.vendor.standin import StandIn
 from testing.worker import RunningWorker, running_worker
-from tests.operating.terminal import lines_of, run_in_terminal
+from tests.operations.terminal import lines_of, run_in_terminal
 
 BLUE, GREEN = "\x1b[34m", "\x1b[32m"
 

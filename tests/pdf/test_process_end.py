@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from testing import pdfs
-from tests.documents.processes import alive, descendants
+from tests.pdf.processes import alive, descendants
 
 ROOT = Path(__file__).parents[2]
 

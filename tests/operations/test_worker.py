@@ -14,9 +14,9 @@ import pytest
 
 from quire.temporal.embedded import find_binary
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
+from testing.embedded import server_of
 from testing.tool import ROOT, Tool
 from testing.worker import fetch, free_port, running_worker
-from tests.process.test_lasting import server_of
 
 
 def temporal(tool: Tool, *arguments: str) -> str:

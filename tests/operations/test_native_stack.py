@@ -20,14 +20,14 @@ import pytest
 import yaml
 
 from testing.cluster import Cluster
+from testing.collector import Collector
 from testing.s3 import KEYS, S3Server
 from testing.tool import ROOT, Tool
 from testing.vendor.behaviours import vendor_fails
 from testing.vendor.standin import StandIn
 from testing.worker import fetch, free_port
-from tests.operating.collector import Collector
-from tests.operating.prometheus import Answer, prometheus, until
-from tests.operating.stack import COMPOSE, DEPLOY, compose, run
+from tests.operations.prometheus import Answer, prometheus, until
+from tests.operations.stack import COMPOSE, DEPLOY, compose, run
 
 BIN = Path(sys.executable).parent
 ROLES = ("workflows", "documents", "ai")

@@ -10,7 +10,7 @@ from quire.pdf.drawings import DrawingSignals
 from quire.pdf.signals import CUT_MARK, MAX_TEXT_CHARS, gather
 from quire.pdf.wording import Wording, judge_wording
 from testing.pdfs import WORDS, pymupdf
-from tests.documents.pages import PAGES
+from tests.pdf.pages import PAGES
 
 PROSE = Wording(chars=2000, bad_share=0.0, odd_word_share=0.0)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bench import growth, limit_told, raw
+from bench import growth, limit_report, raw_mupdf
 from bench.cases import Case, Measured
 from bench.commands import Bare
 from bench.documents import shortest
@@ -53,31 +53,31 @@ def test_ratio_to_the_bare_script_is_of_each_turn() -> None:
     ],
 )  # fmt: skip
 def test_verdict_on_the_bare_script(ratios: list[float], said: str) -> None:
-    assert limit_told.verdict_on_bare("case", Median.of(ratios), 1.0) == f"case: {said}"
+    assert limit_report.verdict_on_bare("case", Median.of(ratios), 1.0) == f"case: {said}"
 
 
 def test_pace_comes_with_the_proof_of_what_bounds_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limit_told, "CORES", 2)
+    monkeypatch.setattr(limit_report, "CORES", 2)
     row: Row = {
         "pages_per_s": 40.0, "pages_per_s_range": "40.0 (38.0..41.0)", "busy_cores": 1.9,
         "worker_cpu_ms": 13.0, "children_cpu_ms": 8.0, "server_cpu_ms": 11.0, "vendor_cpu_ms": 2.0,
         "of_all_cores": 0.68,
     }  # fmt: skip
-    said = limit_told.verdict_on_pace("case", row, 45.0)
+    said = limit_report.verdict_on_pace("case", row, 45.0)
     assert "40.0 (38.0..41.0) pages a second; promised 45: **not kept**." in said
     assert "13.0 ms of CPU in the worker, 8.0 in MuPDF, 11.0 in the server and 2.0" in said
     assert "of 2 x 25.0 ms that there were (68%)" in said
     assert said.endswith("1.90 of 2 cores were busy, so the machine bounds it.")
-    idle = limit_told.verdict_on_pace("case", {**row, "busy_cores": 1.2}, 45.0)
+    idle = limit_report.verdict_on_pace("case", {**row, "busy_cores": 1.2}, 45.0)
     assert idle.endswith("so the machine had more.")
 
 
 def test_limit_is_told_also_where_memory_cannot_be_read() -> None:
-    part = limit_told.findings([measured((10.0, 9.0))], 200)
+    part = limit_report.findings([measured((10.0, 9.0))], 200)
     row = part.tables[1].rows[0]
     assert (row["peak_mb"], row["server_mb"]) == (None, None)
     assert row["vendor_cpu_ms"] == pytest.approx(0.5)
-    assert row["of_all_cores"] == pytest.approx(2.0 / (limit_told.CORES * 9.0))
+    assert row["of_all_cores"] == pytest.approx(2.0 / (limit_report.CORES * 9.0))
 
 
 def grown(pages: int, own: int | None, tree: int | None) -> growth.Grown:
@@ -114,7 +114,7 @@ def test_shares_of_raw_work_are_all_pages_once(tmp_path: Path) -> None:
     """Also single pages are dealt out, and not all to the first process."""
     files = [pdfs.text_pdf(tmp_path / f"{n}.pdf", pages) for n, pages in enumerate((1, 1, 3, 1))]
     taken = [
-        [(page.parent.name, page.number) for page in raw.Share(first, 2).pages(files)]
+        [(page.parent.name, page.number) for page in raw_mupdf.Share(first, 2).pages(files)]
         for first in range(2)
     ]
     assert [len(pages) for pages in taken] == [3, 3]

@@ -7,7 +7,7 @@ from quire.contracts.base import StrictWire
 from quire.contracts.carried import DocumentRun
 from quire.contracts.document import CancelRequest, DocumentRequest, RetryRequest
 from quire.contracts.steps import AttemptRequest
-from tests.domain.test_progress import plan
+from tests.workflows.test_state import plan
 
 
 def test_older_worker_passes_over_what_a_newer_one_adds() -> None:

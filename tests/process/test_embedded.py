@@ -14,15 +14,12 @@ import pytest
 from quire.contracts.names import workflow_id
 from quire.settings import Settings
 from quire.temporal.connect import connect
-from quire.temporal.embedded import EmbeddedServer, ServerInfo, find_binary
+from quire.temporal.embedded import EmbeddedServer, find_binary
 from testing import pdfs
+from testing.embedded import server_of
 from testing.tool import ROOT, Tool
 from testing.vendor.behaviours import vendor_answers_late, vendor_hangs
 from testing.vendor.standin import StandIn
-
-
-def server_of(tool: Tool) -> ServerInfo:
-    return ServerInfo(**json.loads((tool.state / "server.json").read_text()))
 
 
 async def test_history_is_short_and_holds_no_page(

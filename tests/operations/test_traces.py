@@ -8,12 +8,12 @@ from typing import Any
 
 from quire.contracts.names import workflow_id
 from quire.temporal.embedded import find_binary
+from testing.collector import Collector
+from testing.embedded import server_of
 from testing.tool import ROOT, Tool
 from testing.vendor.behaviours import vendor_answers_late, vendor_fails, vendor_hangs
 from testing.vendor.standin import StandIn
 from testing.worker import RunningWorker, running_worker
-from tests.operating.collector import Collector
-from tests.process.test_lasting import server_of
 
 WAY_UP = [
     "RunActivity:recognize_page",

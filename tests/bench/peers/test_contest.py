@@ -10,12 +10,12 @@ import pytest
 from bench.findings import Row
 from bench.peers.budget import Budget, OutOfTime
 from bench.peers.contest import ANSWER, Job, Told
-from bench.peers.counting import marks_in
+from bench.peers.contestants import Vlm4ocr, Vlmparse
 from bench.peers.faults import THIRD_429, suffer
-from bench.peers.field import Vlm4ocr, Vlmparse
-from bench.peers.ours import fastest, large_pictures, one_route
+from bench.peers.page_marks import marks_in
+from bench.peers.quire_variants import fastest, large_pictures, one_route
 from bench.peers.report import part
-from bench.peers.running import LOG, Outcome, told_by
+from bench.peers.run_tool import LOG, Outcome, told_by
 from bench.peers.speed import Speed, compare, settled
 from bench.stage import settings_for
 from testing.vendor.process import StandInProcess

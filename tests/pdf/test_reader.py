@@ -19,7 +19,7 @@ from quire.domain.errors import AttemptFailed, DocumentRefused
 from quire.pdf.reader import Documents
 from quire.pdf.render import MAX_SIDE
 from testing import pdfs
-from tests.documents.processes import descendants, fork_servers
+from tests.pdf.processes import descendants, fork_servers
 
 MB = 1024 * 1024
 PLAIN = ImageOptions()

@@ -23,8 +23,8 @@ from testing.vendor.behaviours import (
 )
 from testing.vendor.standin import StandIn
 from testing.worker import fetch, free_port, running_worker
-from tests.operating.prometheus import ask, prometheus, until
-from tests.operating.stack import expressions, metric_names, panels
+from tests.operations.prometheus import ask, prometheus, until
+from tests.operations.stack import expressions, metric_names, panels
 
 PRIMARY = "openai:gpt-6.1-sol"
 POLLS, POLLS_FAILED = "temporal_long_request_total", "temporal_long_request_failure_total"

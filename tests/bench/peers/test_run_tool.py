@@ -12,7 +12,7 @@ import pytest
 from bench.peers.budget import Budget
 from bench.peers.contest import ANSWER, Job, Told
 from bench.peers.faults import KILLED, suffer
-from bench.peers.running import job_for, prepare, run
+from bench.peers.run_tool import job_for, prepare, run
 from testing.vendor.process import StandInProcess
 
 # Asks for two pages, one after the other, and writes both answers at the end.

@@ -12,7 +12,7 @@ from quire.domain.document.keys import SURVEY_CHUNK
 from quire.domain.document.plan import SURVEY_HEAD
 from quire.domain.routing.selection import select
 from tests.domain.strategies import NOW, quick
-from tests.domain.test_progress import begun, carried, plan
+from tests.workflows.test_state import begun, carried, plan
 from workflows.document.state import DocumentProgress
 
 A_M = Route(provider="a", model="m")

@@ -15,9 +15,10 @@ import yaml
 from quire.settings import ProviderSettings, Settings
 from quire.telemetry import metrics
 from quire.temporal.embedded import find_binary
+from testing.embedded import server_of
 from testing.tool import ROOT, Tool
 from testing.worker import free_port, running_worker
-from tests.operating.stack import (
+from tests.operations.stack import (
     COMPOSE,
     DEPLOY,
     compose,
@@ -29,7 +30,6 @@ from tests.operating.stack import (
     run,
     worded,
 )
-from tests.process.test_lasting import server_of
 
 BIN = Path(sys.executable).parent
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.peers.contest import Contestant, Job, Told
-from bench.peers.counting import marks_in
+from bench.peers.page_marks import marks_in
 from bench.usage import PeakTree, cpu_of
 from testing.cluster import children_of, kill
 from testing.vendor.behaviours import vendor_answers_late
