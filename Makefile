@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test tools docs pictures lint bench bench-full faults clean
+.PHONY: help setup demo check test tools docs pictures lint bench bench-full faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
-	@echo "make test   run the tests (real Temporal server, real HTTP, real PDFs)"
+	@echo "make check  lint, types and every test that needs no server (a minute)"
+	@echo "make test   all tests (real Temporal server, real HTTP, real PDFs; eight minutes on two cores)"
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
 	@echo "make pictures  take the README's pictures of the Web UI anew"
 	@echo "make docs   write the pages of docs/ that come from the code"
@@ -32,6 +33,14 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)
 	@$(BIN)/python -m samples.make_sample samples/out/sample.pdf
 	@$(BIN)/python starter.py process samples/out/sample.pdf --out demo-output
+
+# mypy runs beside the tests; what it says comes after theirs.
+check: $(STAMP)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@said=$$(mktemp); $(BIN)/mypy >$$said 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not servers"; tests=$$?; \
+	wait $$types; typed=$$?; cat $$said; rm -f $$said; [ $$tests = 0 ] && [ $$typed = 0 ]
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -n auto --dist worksteal

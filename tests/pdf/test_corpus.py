@@ -18,7 +18,7 @@ from quire.pdf.reader import Documents
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(
-    not CORPUS.is_dir(), reason=f"the corpus of real documents is not at {CORPUS}"
+    not CORPUS.is_dir(), reason="needs the corpus of real documents beside this project"
 )
 pytestmark = needs_corpus
 

@@ -132,6 +132,7 @@ def test_retry_says_what_the_retry_cost(tool: Tool, vendor: StandIn, mixed: Path
     assert runs == [sum(vendor.billed()), sum(bill)], "the runs add up to the job"
 
 
+@pytest.mark.servers
 def test_two_jobs_that_buy_the_same_page_at_once_both_say_so(mixed: Path, tmp_path: Path) -> None:
     """The store keeps one of the two answers, and each is a little longer than the one before."""
     lengths = itertools.count(10, 10)

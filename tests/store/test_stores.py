@@ -20,7 +20,7 @@ from quire.store.s3 import S3Store
 from testing.s3 import BUCKET, S3Server
 
 
-@pytest.fixture(params=["folder", "s3"])
+@pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.servers)])
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     if request.param == "folder":
         return FolderStore(tmp_path / "store")
