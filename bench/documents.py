@@ -14,7 +14,7 @@ from pathlib import Path
 from bench import raw_mupdf
 from bench.findings import Chart, Column, Part, Row, Table
 from bench.medians import Median
-from bench.progress import tell
+from bench.progress import print_progress
 from quire.contracts.reading import ImageOptions
 from quire.domain.document.keys import chunk_of, chunk_pages
 from quire.pdf.reader import Documents
@@ -152,7 +152,7 @@ async def _all(kinds: Sequence[Kind], folder: Path, repeats: int) -> None:
             for number in range(repeats + 1):
                 copies = folder / f"copies-{number}"
                 await _once(documents, together, kind, copies, counts=number > 0)
-            tell(f"{kind.name}: {kind.pages} pages, {repeats} runs")
+            print_progress(f"{kind.name}: {kind.pages} pages, {repeats} runs")
     finally:
         documents.close()
         together.close()

@@ -1,4 +1,4 @@
-"""What is told of the limit: tables, charts and whether the promises were kept."""
+"""The report on the limit: tables, charts and whether the promises were kept."""
 
 from collections.abc import Iterable, Sequence
 

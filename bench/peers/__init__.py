@@ -19,7 +19,7 @@ from bench.peers.quire_variants import (
 )
 from bench.peers.report import part
 from bench.peers.speed import compare
-from bench.progress import tell
+from bench.progress import print_progress
 from testing.vendor.process import StandInProcess
 
 SLOTS = 8
@@ -72,7 +72,9 @@ def _field(full: bool) -> tuple[list[Peer], list[str]]:
     peers: list[Peer] = []
     skipped: list[str] = []
     for peer in PEERS:
-        tell(f"{peer.name} {peer.version}: looking for it" + (", or installing it" if full else ""))
+        print_progress(
+            f"{peer.name} {peer.version}: looking for it" + (", or installing it" if full else "")
+        )
         try:
             peers.append(installed(peer, install=full))
         except CannotInstall as reason:

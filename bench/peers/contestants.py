@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from bench.peers.contest import ANSWER, MODEL, Job, Told
+from bench.peers.contest import ANSWER, MODEL, Claim, Job
 from bench.peers.environments import environment, python
 from testing.tool import own_environment
 
@@ -45,7 +45,7 @@ class Peer(ABC):
     def command(self, job: Job) -> list[str]: ...
 
     @abstractmethod
-    def told(self, job: Job, log: str) -> Told: ...
+    def claim(self, job: Job, log: str) -> Claim: ...
 
     def environment(self, job: Job) -> dict[str, str]:
         vendor = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": job.openai_url}
@@ -88,11 +88,11 @@ class Olmocr(Peer):
             "--max_concurrent_requests", str(job.slots),
         ]  # fmt: skip
 
-    def told(self, job: Job, log: str) -> Told:
+    def claim(self, job: Job, log: str) -> Claim:
         failed = re.findall(r"Failed \S+-(\d+) after \d+ ", log)
         locked = any((job.out / "worker_locks").glob("*.lock"))
         note = "a lock is left, which keeps other runs away for 30 minutes" if locked else ""
-        return Told(log=frozenset(map(int, failed)), note=note)
+        return Claim(log=frozenset(map(int, failed)), note=note)
 
 
 class Zerox(Peer):
@@ -111,8 +111,8 @@ class Zerox(Peer):
         arguments = [str(job.pdf), str(job.out), MODEL, str(job.slots)]
         return [self.python, str(DRIVERS / "run_zerox.py"), *arguments]
 
-    def told(self, job: Job, log: str) -> Told:
-        return Told()
+    def claim(self, job: Job, log: str) -> Claim:
+        return Claim()
 
 
 class Vlm4ocr(Peer):
@@ -128,10 +128,10 @@ class Vlm4ocr(Peer):
         arguments = [str(job.pdf), str(job.out), MODEL, job.openai_url, str(job.slots)]
         return [self.python, str(DRIVERS / "run_vlm4ocr.py"), *arguments]
 
-    def told(self, job: Job, log: str) -> Told:
+    def claim(self, job: Job, log: str) -> Claim:
         result = job.out / "result.json"
         errors = json.loads(result.read_text())["errors"] if result.exists() else []
-        return Told(result=frozenset(page for page, error in enumerate(errors, 1) if error))
+        return Claim(result=frozenset(page for page, error in enumerate(errors, 1) if error))
 
 
 class Vlmparse(Peer):
@@ -150,9 +150,9 @@ class Vlmparse(Peer):
             "-n", str(job.slots),
         ]  # fmt: skip
 
-    def told(self, job: Job, log: str) -> Told:
+    def claim(self, job: Job, log: str) -> Claim:
         pages = [page for document in _zipped(job.out) for page in document["pages"]]
-        return Told(result=frozenset(page["page_number"] + 1 for page in pages if page["error"]))
+        return Claim(result=frozenset(page["page_number"] + 1 for page in pages if page["error"]))
 
 
 def _zipped(folder: Path) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.peers.contest import Told
+from bench.peers.contest import Claim
 
 MARK = re.compile(rb"seen-([0-9a-f]{12})")
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
@@ -44,7 +44,7 @@ FAILED = "only says that it failed"
 STOPPED = "not finished at our limit"
 
 
-def truth(missing: int, exit_code: int | None, told: Told) -> str:
+def truth(missing: int, exit_code: int | None, claim: Claim) -> str:
     """Whether a user can learn which pages lack the model's text.
 
     An error as exit code says that something is wrong, but not what. A tool that had to be stopped
@@ -54,9 +54,9 @@ def truth(missing: int, exit_code: int | None, told: Told) -> str:
         return STOPPED
     if missing <= 0:
         return NONE_MISSING
-    if len(told.result) >= missing:
+    if len(claim.result) >= missing:
         return NAMED
-    if len(told.log) >= missing:
+    if len(claim.log) >= missing:
         return IN_LOG
     if exit_code != 0:
         return FAILED

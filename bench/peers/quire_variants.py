@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from bench.peers.contest import ANSWER, Job, Told
+from bench.peers.contest import ANSWER, Claim, Job
 from bench.stage import settings_for
 from testing.tool import ROOT, Tool
 from testing.vendor.standin import Addresses
@@ -48,10 +48,10 @@ class Quire:
         started = datetime.fromisoformat(result["started_at"]).timestamp()
         return (job.out / RESULT).stat().st_mtime - started
 
-    def told(self, job: Job, log: str) -> Told:
+    def claim(self, job: Job, log: str) -> Claim:
         pages = (self._result(job) or {"pages": []})["pages"]
         degraded = frozenset(page["page"] for page in pages if page["source"] != "ai")
-        return Told(result=degraded, sources=Counter(page["source"] for page in pages))
+        return Claim(result=degraded, sources=Counter(page["source"] for page in pages))
 
     def _result(self, job: Job) -> dict[str, Any] | None:
         path = job.out / RESULT

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.peers.contest import Contestant, Job, Told
+from bench.peers.contest import Claim, Contestant, Job
 from bench.peers.page_marks import marks_in
 from bench.usage import PeakTree, cpu_of
 from testing.cluster import children_of, kill
@@ -31,7 +31,7 @@ class Outcome:
     vendor_cpu_s: float
     calls: list[Call]
     marks: frozenset[str]
-    told: Told
+    claim: Claim
 
     @property
     def at_once(self) -> int:
@@ -76,17 +76,17 @@ def run(contestant: Contestant, job: Job, vendor: StandInProcess, limit_s: float
         cpu_of(vendor.pid).since(vendor_cpu).total,
         vendor.calls()[earlier:],
         frozenset(marks_in(job.out)),
-        told_by(contestant, job),
+        claim_of(contestant, job),
     )
 
 
-def told_by(contestant: Contestant, job: Job) -> Told:
+def claim_of(contestant: Contestant, job: Job) -> Claim:
     """What its result and its log say. A killed tool may have left half of a file: then it has
     named nothing, which must not end the measurement of all the others."""
     try:
-        return contestant.told(job, (job.folder / LOG).read_text(errors="replace"))
+        return contestant.claim(job, (job.folder / LOG).read_text(errors="replace"))
     except Exception as error:
-        return Told(note=f"its result cannot be read ({type(error).__name__})")
+        return Claim(note=f"its result cannot be read ({type(error).__name__})")
 
 
 def run_until_killed(

@@ -86,7 +86,7 @@ async def serve_connection(
             request = await _read_request(reader, writer)
             await _handle_while_listened_to(handle, Exchange(request, writer), reader)
     except (asyncio.IncompleteReadError, ConnectionError, ClientGone):
-        pass  # the client is gone: nobody is left to tell
+        pass  # the client is gone: nobody is left to answer
     finally:
         with contextlib.suppress(ConnectionError, RuntimeError):
             writer.close()

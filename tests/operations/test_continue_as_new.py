@@ -1,4 +1,4 @@
-"""A document whose history is cut: whoever looks at its last run misses nothing."""
+"""A document whose history is cut: its last run shows all that happened."""
 
 import json
 import re

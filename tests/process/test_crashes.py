@@ -101,7 +101,7 @@ async def test_document_survives_its_worker(
     ran = end(process)
     assert ran.sources() == {"ai": 40}
     await replay_all(cluster, ran.json["job_id"])
-    # Also what the dead worker stored and could not tell of was bought by this document.
+    # Also what the dead worker stored and could not report was bought by this document.
     answers = [json.loads((tool.state / "store" / p["answer"]).read_text()) for p in ran.pages]
     assert [page["usage"] for page in ran.pages] == [answer["usage"] for answer in answers]
     assert not any(page["reused"] for page in ran.pages)

@@ -1,4 +1,4 @@
-"""A long document's survey in two parts: a real server, and activities that do as they are told."""
+"""A long document's survey in two parts: a real server, activities that the test directs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator

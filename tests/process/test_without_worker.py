@@ -1,4 +1,4 @@
-"""A cluster whose workers are gone: every command says so, and no wish is lost."""
+"""A cluster whose workers are gone: every command says so, and no request is lost."""
 
 import json
 import signal

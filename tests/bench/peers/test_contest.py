@@ -1,4 +1,4 @@
-"""What is told of the contest: whose run counts, ratios, and that one tool cannot end it all."""
+"""The report on the contest: whose run counts, ratios, and that one tool cannot end it all."""
 
 import time
 import zipfile
@@ -9,13 +9,13 @@ import pytest
 
 from bench.findings import Row
 from bench.peers.budget import Budget, OutOfTime
-from bench.peers.contest import ANSWER, Job, Told
+from bench.peers.contest import ANSWER, Claim, Job
 from bench.peers.contestants import Vlm4ocr, Vlmparse
 from bench.peers.faults import THIRD_429, suffer
 from bench.peers.page_marks import marks_in
 from bench.peers.quire_variants import fastest, large_pictures, one_route
 from bench.peers.report import part
-from bench.peers.run_tool import LOG, Outcome, told_by
+from bench.peers.run_tool import LOG, Outcome, claim_of
 from bench.peers.speed import Speed, compare, settled
 from bench.stage import settings_for
 from testing.vendor.process import StandInProcess
@@ -23,7 +23,7 @@ from testing.vendor.process import StandInProcess
 
 def speed(tool: str, seconds: float, read: int = 200, *, ours: bool = False) -> Speed:
     marks = frozenset(map(str, range(read)))
-    outcome = Outcome(0, seconds, None, 1.0, [], marks, Told())
+    outcome = Outcome(0, seconds, None, 1.0, [], marks, Claim())
     return Speed(tool, ours, 200, outcome, seconds - 1)
 
 
@@ -82,7 +82,7 @@ def test_half_a_result_names_nothing_and_breaks_nothing(tmp_path: Path) -> None:
     job.out.mkdir()
     (tmp_path / LOG).write_text("")
     (job.out / "result.json").write_text('{"errors": [nul')
-    assert told_by(Vlm4ocr(tmp_path), job).note == "its result cannot be read (JSONDecodeError)"
+    assert claim_of(Vlm4ocr(tmp_path), job).note == "its result cannot be read (JSONDecodeError)"
     with zipfile.ZipFile(job.out / "pages.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("data.json", "seen-0123456789ab " * 9)
     whole = (job.out / "pages.zip").read_bytes()
@@ -90,7 +90,7 @@ def test_half_a_result_names_nothing_and_breaks_nothing(tmp_path: Path) -> None:
     for half in (whole[:40], whole[:42] + b"\xff" * 9 + whole[51:]):
         (job.out / "pages.zip").write_bytes(half)
         assert marks_in(job.out) == set()
-        assert "cannot be read" in told_by(Vlmparse(tmp_path), job).note
+        assert "cannot be read" in claim_of(Vlmparse(tmp_path), job).note
 
 
 def test_budget_bounds_each_run_and_all_together() -> None:
@@ -129,8 +129,8 @@ class Broken:
     def document_s(self, job: Job) -> float | None:
         return None
 
-    def told(self, job: Job, log: str) -> Told:
-        return Told()
+    def claim(self, job: Job, log: str) -> Claim:
+        return Claim()
 
 
 @dataclass(frozen=True)
@@ -165,8 +165,8 @@ def test_a_tool_that_cannot_run_is_a_line_and_ends_nothing(
     assert str(rows[0]["note"]).startswith("not measured: FileNotFoundError")
     assert rows[1]["truth"] == "no: 2 pages missing unnamed"
     assert late[0]["note"] == "not measured: OutOfTime: the 5 s of this set were used up"
-    told = part(speeds, 8, [*rows, *late], failed)
-    assert "broken: 0 of 0 pages after 0 faults." in told.said
+    text = part(speeds, 8, [*rows, *late], failed)
+    assert "broken: 0 of 0 pages after 0 faults." in text.said
     said = capsys.readouterr().err
     assert "silent, run 1: 0 of 2 pages" in said
     assert f"{THIRD_429.name}: silent: 0 of 2 pages" in said

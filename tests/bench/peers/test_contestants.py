@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.peers.contest import Job, Told
+from bench.peers.contest import Claim, Job
 from bench.peers.contestants import PEERS, Olmocr, Vlm4ocr, Vlmparse, Zerox
 from bench.peers.environments import COMPLETE, CannotInstall, environment
 from bench.peers.page_marks import marks_in, truth
@@ -35,20 +35,20 @@ def test_marks_are_found_in_any_file_and_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("missing", "exit_code", "told", "said"),
+    ("missing", "exit_code", "claim", "said"),
     [
-        (0, 0, Told(), "none is missing"),
-        (3, 1, Told(), "only says that it failed"),
-        (2, 0, Told(result=frozenset({4, 7})), "names them"),
-        (2, 1, Told(result=frozenset({4, 7})), "names them"),
-        (2, 0, Told(log=frozenset({4, 7})), "in its log only"),
-        (2, 1, Told(result=frozenset({4})), "only says that it failed"),
-        (3, 0, Told(result=frozenset({4}), log=frozenset({4})), "no: 3 pages missing unnamed"),
-        (3, None, Told(), "not finished at our limit"),
+        (0, 0, Claim(), "none is missing"),
+        (3, 1, Claim(), "only says that it failed"),
+        (2, 0, Claim(result=frozenset({4, 7})), "names them"),
+        (2, 1, Claim(result=frozenset({4, 7})), "names them"),
+        (2, 0, Claim(log=frozenset({4, 7})), "in its log only"),
+        (2, 1, Claim(result=frozenset({4})), "only says that it failed"),
+        (3, 0, Claim(result=frozenset({4}), log=frozenset({4})), "no: 3 pages missing unnamed"),
+        (3, None, Claim(), "not finished at our limit"),
     ],
 )
-def test_truth(missing: int, exit_code: int | None, told: Told, said: str) -> None:
-    assert truth(missing, exit_code, told) == said
+def test_truth(missing: int, exit_code: int | None, claim: Claim, said: str) -> None:
+    assert truth(missing, exit_code, claim) == said
 
 
 def test_quire_names_degraded_pages(job: Job) -> None:
@@ -60,20 +60,20 @@ def test_quire_names_degraded_pages(job: Job) -> None:
     written = datetime(2026, 1, 1, 10, 0, 11, tzinfo=UTC).timestamp()
     os.utime(result, (written, written))
     quire = as_it_comes("quire", "90s")
-    assert quire.told(job, "") == Told(frozenset({2}), sources={"ai": 2, "mupdf_fallback": 1})
+    assert quire.claim(job, "") == Claim(frozenset({2}), sources={"ai": 2, "mupdf_fallback": 1})
     assert quire.document_s(job) == 11.0, "until the result is written"
 
 
 def test_peers_name_pages_each_in_its_own_way(job: Job, tmp_path: Path) -> None:
     log = "ERROR - Failed /a/pages.pdf-7 after 8 attempts\nFailed /a/pages.pdf-12 after 8 attempts"
-    assert Olmocr(tmp_path).told(job, log).log == {7, 12}
+    assert Olmocr(tmp_path).claim(job, log).log == {7, 12}
     (job.out / "result.json").write_text(json.dumps({"errors": [None, "429", None]}))
-    assert Vlm4ocr(tmp_path).told(job, "").result == {2}
+    assert Vlm4ocr(tmp_path).claim(job, "").result == {2}
     pages = [{"page_number": 0, "error": None}, {"page_number": 1, "error": {"x": 1}}]
     with zipfile.ZipFile(job.out / "pages.zip", "w") as archive:
         archive.writestr("data.json", json.dumps({"pages": pages}))
-    assert Vlmparse(tmp_path).told(job, "").result == {2}
-    assert Zerox(tmp_path).told(job, "Failed to process image") == Told()
+    assert Vlmparse(tmp_path).claim(job, "").result == {2}
+    assert Zerox(tmp_path).claim(job, "Failed to process image") == Claim()
 
 
 def test_peer_is_given_the_job_and_no_foreign_setting(

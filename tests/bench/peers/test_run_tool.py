@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.peers.budget import Budget
-from bench.peers.contest import ANSWER, Job, Told
+from bench.peers.contest import ANSWER, Claim, Job
 from bench.peers.faults import KILLED, suffer
 from bench.peers.run_tool import job_for, prepare, run
 from testing.vendor.process import StandInProcess
@@ -57,8 +57,8 @@ class Script:
     def document_s(self, job: Job) -> float | None:
         return None
 
-    def told(self, job: Job, log: str) -> Told:
-        return Told()
+    def claim(self, job: Job, log: str) -> Claim:
+        return Claim()
 
 
 @pytest.fixture(scope="module")
