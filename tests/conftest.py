@@ -25,13 +25,13 @@ def vendor() -> Iterator[StandIn]:
 @pytest.fixture
 def tool(tmp_path: Path, vendor: StandIn) -> Tool:
     """The tool with both vendors configured, each at the stand-in."""
-    return Tool(tmp_path / "state", vendor)
+    return Tool(tmp_path / "state", vendor).warmed()
 
 
 @pytest.fixture
 def lone_tool(tmp_path: Path) -> Tool:
     """The tool on a fresh machine: no key, no server."""
-    return Tool(tmp_path / "state")
+    return Tool(tmp_path / "state").warmed()
 
 
 @pytest.fixture(scope="session")

@@ -66,8 +66,10 @@ async def test_broken_store_leaves_neither_path_nor_stack_in_history(
     (store / "briefs").write_text("")
     key = "one:" + base64.b64encode(os.urandom(32)).decode()
     tools = {
-        False: Tool(tmp_path / "plain", vendor),
-        True: Tool(tmp_path / "sealed", vendor, ENCRYPT_PAYLOADS="true", ENCRYPTION_KEYS=key),
+        False: Tool(tmp_path / "plain", vendor).warmed(),
+        True: Tool(tmp_path / "sealed", vendor)
+        .warmed()
+        .also(ENCRYPT_PAYLOADS="true", ENCRYPTION_KEYS=key),
     }
     broken = [
         asyncio.to_thread(

@@ -138,7 +138,7 @@ def test_two_jobs_that_buy_the_same_page_at_once_both_say_so(mixed: Path, tmp_pa
     lengths = itertools.count(10, 10)
     with StandIn(answer=lambda asked: " ".join(map(str, range(next(lengths))))) as vendor:
         vendor.behave(vendor_answers_late(2))
-        tool = Tool(tmp_path / "state", vendor)
+        tool = Tool(tmp_path / "state", vendor).warmed()
         both = [tool.start("process", mixed, "--json", "--job-id", name) for name in ("a", "b")]
         bills = []
         for running in both:
