@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 # Fixtures that start a server, or hand out the tool, whose commands start one.
-SERVER_FIXTURES = {"tool", "lone_tool", "s3", "cluster"}
+SERVER_FIXTURES = {"tool", "lone_tool", "_shared", "s3", "cluster"}
 # Programs that are servers whatever their arguments; `temporal` is one only as `temporal server`.
 SERVERS = {"weed", "prometheus", "chromium", "chromedriver", "postgres"}
 # Our own programs start an embedded server, or need one.

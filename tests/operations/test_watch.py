@@ -80,18 +80,18 @@ def joined(lines: list[str]) -> list[str]:
 
 
 def test_text_comes_in_order_and_is_the_result(
-    worker: RunningWorker, vendor: StandIn, mixed: Path, tmp_path: Path
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path
 ) -> None:
     """Page 5 is the slowest: 6 and later are read before it and printed after it."""
-    client = worker.client(tmp_path / "client")
-    vendor.behave(vendor_answers_late(0.2))
-    vendor.behave(vendor_answers_late(3), marker="page 5 of")
-    assert client.run("process", mixed, "--detach", "--job-id", "text").code == 0
+    client = shared_tool
+    shared_vendor.behave(vendor_answers_late(0.2))
+    shared_vendor.behave(vendor_answers_late(3), marker="page 5 of")
+    assert client.run("process", own_mixed, "--detach", "--job-id", "text").code == 0
     process = client.start("watch", "text", "--text")
     assert process.stdout is not None
     early = "".join(process.stdout.readline() for _ in range(4))
     assert "=== Page 1 ===" in early
-    assert len([call for call in vendor.calls() if call.ended]) < 8, "before the end"
+    assert len([call for call in shared_vendor.calls() if call.ended]) < 8, "before the end"
     rest = process.stdout.read()
     assert process.wait(60) == 0
     report = client.run("result", "text", "--json").json
@@ -103,12 +103,12 @@ def test_text_comes_in_order_and_is_the_result(
 
 
 def test_a_reader_who_leaves_ends_the_command_and_not_the_job(
-    worker: RunningWorker, vendor: StandIn, mixed: Path, one_page: Path, tmp_path: Path
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path, one_page: Path
 ) -> None:
-    client = worker.client(tmp_path / "client")
-    vendor.behave(vendor_answers_late(0.2))
-    vendor.behave(vendor_answers_late(20), marker="page 12 of")
-    assert client.run("process", mixed, "--detach", "--job-id", "left").code == 0
+    client = shared_tool
+    shared_vendor.behave(vendor_answers_late(0.2))
+    shared_vendor.behave(vendor_answers_late(20), marker="page 12 of")
+    assert client.run("process", own_mixed, "--detach", "--job-id", "left").code == 0
     watching = client.start("watch", "left", "--text")
     assert watching.stdout is not None
     assert watching.stdout.readline() == "=== Page 1 ===\n"

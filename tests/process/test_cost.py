@@ -84,15 +84,17 @@ def test_answer_with_twice_the_room_cost_both(tool: Tool, vendor: StandIn, mixed
     assert tokens_of(ran.json) == vendor.billed()
 
 
-def test_stored_result_costs_nothing(tool: Tool, vendor: StandIn, mixed: Path) -> None:
-    first = tool.process(mixed, "--job-id", "first")
-    assert tokens_of(first.json) == vendor.billed()
-    again = tool.process(mixed, "--job-id", "again")
+def test_stored_result_costs_nothing(
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path
+) -> None:
+    first = shared_tool.process(own_mixed, "--job-id", "paid")
+    assert tokens_of(first.json) == shared_vendor.billed()
+    again = shared_tool.process(own_mixed, "--job-id", "stored")
     assert again.json["cached"] is True
     assert tokens_of(again.json) == (0, 0)
     assert [page["reused"] for page in again.pages] == [False] * 4 + [True] * 8
-    agree(tool, "first", first)
-    agree(tool, "again", again)
+    agree(shared_tool, "paid", first)
+    agree(shared_tool, "stored", again)
 
 
 def test_stored_pages_cost_nothing(tool: Tool, vendor: StandIn, mixed: Path) -> None:

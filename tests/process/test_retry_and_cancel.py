@@ -46,18 +46,20 @@ def test_retry_is_for_the_owner(tool: Tool, vendor: StandIn, mixed: Path) -> Non
     assert tool.run("result", "mine", "--json").json["version"] == 1
 
 
-def test_nothing_to_retry_says_so(tool: Tool, vendor: StandIn, mixed: Path) -> None:
-    tool.process(mixed, "--job-id", "good")
-    calls = len(vendor.calls())
-    ran = tool.run("retry", "good", "--json")
+def test_nothing_to_retry_says_so(
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path
+) -> None:
+    shared_tool.process(own_mixed, "--job-id", "good")
+    calls = len(shared_vendor.calls())
+    ran = shared_tool.run("retry", "good", "--json")
     assert ran.code == 0
     assert "Nothing to retry" in ran.err
-    wrong = tool.run("retry", "good", "--pages", "99")
+    wrong = shared_tool.run("retry", "good", "--pages", "99")
     assert wrong.code == 2
     assert wrong.out == ""
     assert "has no page 99" in wrong.err
     assert len(wrong.err.splitlines()) == 1
-    assert len(vendor.calls()) == calls
+    assert len(shared_vendor.calls()) == calls
 
 
 def test_named_good_page_is_read_anew(tool: Tool, vendor: StandIn, mixed: Path) -> None:
