@@ -1,6 +1,7 @@
 """How each behaviour is carried out on the wire."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -25,11 +26,19 @@ Speak = Callable[[Asked], str]
 class Performance:
     """One call's treatment."""
 
-    def __init__(self, exchange: Exchange, asked: Asked, call: Call, speak: Speak) -> None:
+    def __init__(
+        self,
+        exchange: Exchange,
+        asked: Asked,
+        call: Call,
+        speak: Speak,
+        released: asyncio.Event,
+    ) -> None:
         self._exchange = exchange
         self._asked = asked
         self._call = call
         self._speak = speak
+        self._released = released
         name = "x-request-id" if asked.api == "openai" else "request-id"
         self._headers = {name: f"req_standin_{call.number}"}
 
@@ -43,7 +52,8 @@ class Performance:
         await self._send(wire.answer(self._asked, self._text(text), cached=cached))
 
     async def _vendor_answers_late(self, seconds: float, text: str | None) -> None:
-        await asyncio.sleep(seconds)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._released.wait(), seconds)
         await self._vendor_answers(text)
 
     async def _vendor_answers_empty(self) -> None:

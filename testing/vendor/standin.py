@@ -98,10 +98,18 @@ class StandIn(Addresses):
             raise TimeoutError(f"{len(self.calls())} calls after {timeout} s, not {count}")
         return self.calls()
 
+    def release(self) -> None:
+        """Give late answers at once, until the next reset: a test that needs a call in flight
+        can make it as late as it likes and need not wait for its end."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._released.set)
+
     def reset(self) -> None:
         """Forget rules and calls."""
         self._script.clear()
         self._log.clear()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._released.clear)
 
     # --- serving -----------------------------------------------------------------------
 
@@ -115,6 +123,7 @@ class StandIn(Addresses):
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
+        self._released = asyncio.Event()
         connections: set[asyncio.Task[None]] = set()
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -170,7 +179,7 @@ class StandIn(Addresses):
         )
         behaviour = self._script.decide(asked)
         call.behaviour = behaviour.name
-        performance = Performance(exchange, asked, call, self._answer)
+        performance = Performance(exchange, asked, call, self._answer, self._released)
         try:
             await performance.perform(behaviour)
         except (asyncio.CancelledError, ConnectionError):

@@ -107,7 +107,7 @@ def test_a_reader_who_leaves_ends_the_command_and_not_the_job(
 ) -> None:
     client = shared_tool
     shared_vendor.behave(vendor_answers_late(0.2))
-    shared_vendor.behave(vendor_answers_late(20), marker="page 12 of")
+    shared_vendor.behave(vendor_answers_late(40), marker="page 12 of")
     assert client.run("process", own_mixed, "--detach", "--job-id", "left").code == 0
     watching = client.start("watch", "left", "--text")
     assert watching.stdout is not None
@@ -126,6 +126,7 @@ def test_a_reader_who_leaves_ends_the_command_and_not_the_job(
     assert client.run("result", "alone", "--json").code == 0
     for command in (("list",), ("list", "--json"), ("result", "alone"), ("--help",)):
         assert leave(client.start(*command)) == (141, ""), command
+    shared_vendor.release()
     assert client.run("watch", "left", "--json").sources() == {"mupdf": 4, "ai": 8}
 
 

@@ -33,8 +33,8 @@ def test_what_an_operator_sees(tool: Tool, vendor: StandIn, tmp_path: Path) -> N
     pictures = Path(os.environ.get("PICTURES") or tmp_path)
     document = pdfs.mixed_pdf(tmp_path / "annual-report.pdf", 4, 14)
     vendor.behave(vendor_answers_late(1))
-    # One page keeps the document under way until the browser has come up.
-    vendor.behave(vendor_answers_late(25), marker="page 17 of")
+    # One page keeps the document under way until the browser has seen it.
+    vendor.behave(vendor_answers_late(40), marker="page 17 of")
     vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
     with running_worker(tool) as worker, chromium(WIDTH, HEIGHT) as browser:
         client = worker.client(tmp_path / "client")
@@ -55,6 +55,7 @@ def test_what_an_operator_sees(tool: Tool, vendor: StandIn, tmp_path: Path) -> N
         # The timeline draws only what is in view: which pages these are depends on the moment.
         browser.wait_for("recognize_page • page", " on anthropic:claude-sonnet-5-5")
 
+        vendor.release()
         _, err = process.communicate(timeout=90)
         assert process.returncode == 0, err
         browser.open(f"{home}/timeline")

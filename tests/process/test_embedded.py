@@ -84,13 +84,15 @@ def test_document_survives_the_death_of_the_server(
 def test_two_commands_share_a_server_and_the_last_one_stops_it(
     tool: Tool, vendor: StandIn, tmp_path: Path
 ) -> None:
-    vendor.behave(vendor_answers_late(2))
+    vendor.behave(vendor_answers_late(30))
     long = tool.start("process", pdfs.mixed_pdf(tmp_path / "l.pdf", 0, 40), "--json")
     vendor.wait_for_calls(1, timeout=60)
     pid = server_of(tool).pid
     short = tool.process(pdfs.text_pdf(tmp_path / "s.pdf"))
     assert short.code == 0
     assert server_of(tool).pid == pid, "it is still needed"
+    assert long.poll() is None
+    vendor.release()
     _, err = long.communicate(timeout=90)
     assert long.returncode == 0, err
     time.sleep(0.2)
