@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# One more than the cores: many tests of `make test` wait for a timeout or for a vendor.
+JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
 .PHONY: help setup demo check test tools docs pictures lint bench bench-full faults clean
 
@@ -43,7 +45,7 @@ check: $(STAMP)
 	wait $$types; typed=$$?; cat $$said; rm -f $$said; [ $$tests = 0 ] && [ $$typed = 0 ]
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Not part of `test`, which must not touch the machine: tests without their tool are skipped.
 tools:

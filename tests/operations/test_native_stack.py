@@ -103,6 +103,7 @@ def configuration(metrics: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_the_stack_reads_a_document(
     s3: S3Server, vendor: StandIn, mixed: Path, tmp_path: Path
 ) -> None:

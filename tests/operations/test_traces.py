@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from quire.contracts.names import workflow_id
 from quire.temporal.embedded import find_binary
 from testing.collector import Collector
@@ -24,6 +26,7 @@ WAY_UP = [
 ]
 
 
+@pytest.mark.long
 def test_spans_of_a_document_that_outlived_its_worker(
     tool: Tool, vendor: StandIn, mixed: Path, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ def worker(tool: Tool) -> Iterator[RunningWorker]:
         yield running
 
 
+@pytest.mark.long
 def test_watch_in_terminals_and_in_a_pipe(
     worker: RunningWorker, vendor: StandIn, mixed: Path, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ needs_browser = pytest.mark.skipif(
 
 
 @needs_browser
+@pytest.mark.long
 def test_what_an_operator_sees(tool: Tool, vendor: StandIn, tmp_path: Path) -> None:
     """`make pictures` keeps the two pictures for the README."""
     pictures = Path(os.environ.get("PICTURES") or tmp_path)

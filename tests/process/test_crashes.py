@@ -86,6 +86,7 @@ async def replay_all(cluster: Cluster, job_id: str) -> None:
         await replayer.replay_workflow(await handle.fetch_history())
 
 
+@pytest.mark.long
 async def test_document_survives_its_worker(
     tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path
 ) -> None:
@@ -115,6 +116,7 @@ async def test_document_survives_its_worker(
     assert sorted(later) == sorted(set(range(1, 41)) - stored)
 
 
+@pytest.mark.long
 async def test_question_to_a_lost_worker_changes_no_decision(
     tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path
 ) -> None:

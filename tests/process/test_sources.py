@@ -7,6 +7,8 @@ import urllib.request
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from testing import pdfs
 from testing.s3 import BUCKET, S3Server
 from testing.tool import Tool
@@ -84,6 +86,7 @@ def test_missing_object_and_missing_bucket(lone_tool: Tool, s3: S3Server) -> Non
     assert (ran.code, ran.json["error"]["reason"]) == (3, "NO_BUCKET")
 
 
+@pytest.mark.long
 def test_document_outlives_an_outage_of_its_store(
     tool: Tool, vendor: StandIn, mixed: Path, tmp_path: Path
 ) -> None:

@@ -46,6 +46,7 @@ def interrupt(process: "subprocess.Popen[str]", sent: signal.Signals) -> tuple[s
     return out, said
 
 
+@pytest.mark.long
 def test_commands_say_that_nobody_answers(client: Tool, one_page: Path) -> None:
     process = client.start("process", one_page, "--job-id", "alone", "--json")
     out, said = interrupt(process, signal.SIGTERM)
@@ -87,6 +88,7 @@ def test_silence_of_the_server_is_no_refusal() -> None:
         assert "refused" not in said_of(status)
 
 
+@pytest.mark.long
 def test_cancel_is_kept_until_a_worker_comes(
     tool: Tool, client: Tool, cluster: Cluster, mixed: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_cancel_is_kept_until_a_worker_comes(
     assert ran.json["error"]["reason"] == "CANCELLED", ran.err
 
 
+@pytest.mark.long
 def test_the_last_picture_is_marked_as_old_and_outlives_an_interrupt(
     tool: Tool, client: Tool, cluster: Cluster, vendor: StandIn, mixed: Path
 ) -> None:
