@@ -13,7 +13,7 @@ help:
 	@echo "make check  lint, types and every test that needs no server (a minute)"
 	@echo "make test   all tests (real Temporal server, real HTTP, real PDFs; eight minutes on two cores)"
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
-	@echo "make pictures  take the README's pictures of the Web UI anew"
+	@echo "make pictures  take the pictures of the Web UI for the README"
 	@echo "make docs   write the pages of docs/ that come from the code"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
