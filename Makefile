@@ -3,14 +3,17 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# One more than the cores: many tests of `make test` wait for a timeout or for a vendor.
+JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
-.PHONY: help setup demo test tools docs pictures lint bench bench-full faults clean
+.PHONY: help setup demo check test tools docs pictures lint bench bench-full faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
-	@echo "make test   run the tests (real Temporal server, real HTTP, real PDFs)"
+	@echo "make check  lint, types and every test that needs no server (a minute)"
+	@echo "make test   all tests (real Temporal server, real HTTP, real PDFs; eight minutes on two cores)"
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
-	@echo "make pictures  take the README's pictures of the Web UI again"
+	@echo "make pictures  take the pictures of the Web UI for the README"
 	@echo "make docs   write the pages of docs/ that come from the code"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
@@ -33,8 +36,16 @@ demo: $(STAMP)
 	@$(BIN)/python -m samples.make_sample samples/out/sample.pdf
 	@$(BIN)/python starter.py process samples/out/sample.pdf --out demo-output
 
+# mypy runs beside the tests; what it says comes after theirs.
+check: $(STAMP)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@said=$$(mktemp); $(BIN)/mypy >$$said 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not servers"; tests=$$?; \
+	wait $$types; typed=$$?; cat $$said; rm -f $$said; [ $$tests = 0 ] && [ $$typed = 0 ]
+
 test: $(STAMP)
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Not part of `test`, which must not touch the machine: tests without their tool are skipped.
 tools:
@@ -52,7 +63,7 @@ docs: $(STAMP)
 	@$(BIN)/python -m tools.draw_map
 
 pictures: $(STAMP) tools
-	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operating/test_web_ui.py
+	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operations/test_web_ui.py
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -46,13 +46,13 @@ def run(parts: Mapping[str, Measure], report: Report, *, full: bool, console: Co
     for number, (name, measure) in enumerate(parts.items(), 1):
         facts = machine.facts()
         noisy = machine.warning(facts)
-        _tell(f"[{number}/{len(parts)}] {name}" + (f" ({noisy})" if noisy else ""))
+        _print_line(f"[{number}/{len(parts)}] {name}" + (f" ({noisy})" if noisy else ""))
         started = time.monotonic()
         try:
             part = measure(full)
         except Exception as error:
             failed.append(name)
-            _tell(f"[{number}/{len(parts)}] {name} FAILED: {in_a_line(error)}")
+            _print_line(f"[{number}/{len(parts)}] {name} FAILED: {in_a_line(error)}")
             report.mark_failed(name, in_a_line(error), facts, ORDER)
             continue
         seconds = time.monotonic() - started
@@ -64,7 +64,7 @@ def run(parts: Mapping[str, Measure], report: Report, *, full: bool, console: Co
             console.print(f"[bold]{escape(line)}[/bold]")
         for line in part.skipped:
             console.print(escape(f"not measured: {line}"))
-        _tell(f"[{number}/{len(parts)}] {name} done in {seconds:.0f} s")
+        _print_line(f"[{number}/{len(parts)}] {name} done in {seconds:.0f} s")
     return failed
 
 
@@ -77,7 +77,7 @@ def _screen(table: Table) -> Screen:
     return screen
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
@@ -104,9 +104,11 @@ def main(arguments: Sequence[str] | None = None, parts: Mapping[str, Measure] | 
     try:
         failed = run(found, report, full=chosen.full, console=Console(width=150))
     except KeyboardInterrupt:
-        _tell(f"interrupted; what was measured is in {chosen.out / kind}")
+        _print_line(f"interrupted; what was measured is in {chosen.out / kind}")
         return 130
-    _tell(f"written to {chosen.out / kind}" + (f"; failed: {', '.join(failed)}" if failed else ""))
+    _print_line(
+        f"written to {chosen.out / kind}" + (f"; failed: {', '.join(failed)}" if failed else "")
+    )
     return 1 if failed else 0
 
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import raw
+from bench import raw_mupdf
 from bench.findings import Chart, Column, Part, Row, Table
 from bench.medians import Median
-from bench.progress import tell
+from bench.progress import print_progress
 from quire.contracts.reading import ImageOptions
 from quire.domain.document.keys import chunk_of, chunk_pages
 from quire.pdf.reader import Documents
@@ -52,7 +52,7 @@ class Kind:
     raw_survey_s: list[float] = field(default_factory=list)
     shared_survey_s: list[float] = field(default_factory=list)
     render_s: list[float] = field(default_factory=list)
-    raw_render: list[raw.Drawn] = field(default_factory=list)
+    raw_render: list[raw_mupdf.Drawn] = field(default_factory=list)
     shared_render_s: list[float] = field(default_factory=list)
 
     def row(self) -> Row:
@@ -107,7 +107,7 @@ def _real(at_most: int | None) -> Iterator[Kind]:
     corpus = find_corpus()
     for folder, name in KINDS.items() if corpus else ():
         files = sorted((corpus / folder).glob("*.pdf")) if corpus else []
-        counts = {path: int(raw.pymupdf.open(path).page_count) for path in files}
+        counts = {path: int(raw_mupdf.pymupdf.open(path).page_count) for path in files}
         chosen = counts if at_most is None else shortest(counts, at_most)
         if chosen:
             yield Kind(name, list(chosen), sum(chosen.values()))
@@ -146,30 +146,30 @@ def _two_cores() -> Iterator[None]:
 
 
 async def _all(kinds: Sequence[Kind], folder: Path, repeats: int) -> None:
-    documents, together = Documents(processes=CORES), raw.Together(CORES)
+    documents, together = Documents(processes=CORES), raw_mupdf.Together(CORES)
     try:
         for kind in kinds:
             for number in range(repeats + 1):
                 copies = folder / f"copies-{number}"
                 await _once(documents, together, kind, copies, counts=number > 0)
-            tell(f"{kind.name}: {kind.pages} pages, {repeats} runs")
+            print_progress(f"{kind.name}: {kind.pages} pages, {repeats} runs")
     finally:
         documents.close()
         together.close()
 
 
 async def _once(
-    documents: Documents, together: raw.Together, kind: Kind, folder: Path, *, counts: bool
+    documents: Documents, together: raw_mupdf.Together, kind: Kind, folder: Path, *, counts: bool
 ) -> None:
     """Copies, since a child keeps its last documents open."""
     folder.mkdir()
     files = [Path(shutil.copy(path, folder)) for path in kind.files]
     took = (
         await _timed(lambda: _survey(documents, files)),
-        await asyncio.to_thread(raw.survey, files),
+        await asyncio.to_thread(raw_mupdf.survey, files),
         await asyncio.to_thread(together.survey, files),
         await _timed(lambda: _render(documents, files)),
-        await asyncio.to_thread(raw.render, files, OPTIONS),
+        await asyncio.to_thread(raw_mupdf.render, files, OPTIONS),
         await asyncio.to_thread(together.render, files, OPTIONS),
     )
     shutil.rmtree(folder)

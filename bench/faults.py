@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.hostile import hostile_files, try_files
+from bench.hostile_files import hostile_files, try_files
 from bench.usage import megabytes, own_peak
 from quire.contracts.names import workflow_id
 from quire.settings import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.commands import WrongRun, check_calls, prepare
 from bench.findings import Chart, Column, Part, Row, Table
-from bench.progress import tell
+from bench.progress import print_progress
 from bench.stage import Cost, Reading, Stage, distinct
 from bench.usage import megabytes
 from testing import pdfs
@@ -122,11 +122,11 @@ async def _read(
     if sum(reading.result.metadata.pages_done for reading in readings) != pages:
         raise WrongRun("not every page was done")
     grown = Grown(len(sources), pages, vision_pages, readings, cost)
-    tell(f"{len(sources)} x {pages // len(sources)} pages: {grown.seconds:.2f} s")
+    print_progress(f"{len(sources)} x {pages // len(sources)} pages: {grown.seconds:.2f} s")
     return grown
 
 
-# --- what is told of it --------------------------------------------------------------------
+# --- what the report says --------------------------------------------------------------------
 
 
 COST = (

@@ -9,12 +9,12 @@ from bench import spans
 from bench.cases import FULL, QUICK, Case, Measured
 from bench.commands import WrongRun, bare, check_calls, cold, prepare
 from bench.findings import Part
-from bench.limit_told import PAGES, findings
-from bench.progress import tell
+from bench.limit_report import PAGES, findings
+from bench.progress import print_progress
 from bench.stage import Stage, distinct
 from testing import pdfs
+from testing.collector import Collector
 from testing.vendor.process import StandInProcess
-from tests.operating.collector import Collector
 
 
 def measure(full: bool, pages: int = PAGES) -> Part:
@@ -64,7 +64,7 @@ async def _compare(
             raise WrongRun(f"{reading.result.metadata.pages_failed} pages were not read")
         measured.bare.append(plain)
         measured.quire.append((reading, cost))
-        tell(f"{case.name}: bare {plain.seconds:.2f} s, quire {reading.seconds:.2f} s")
+        print_progress(f"{case.name}: bare {plain.seconds:.2f} s, quire {reading.seconds:.2f} s")
     return measured
 
 
@@ -81,7 +81,7 @@ async def _cold(
     plain = await asyncio.to_thread(bare, source, text, vendor, case.slots, warm=False)
     check_calls(vendor, pages)
     measured.bare_cold_s = plain.wall_s
-    tell(f"{case.name}: from nothing {measured.cold_s:.2f} s, bare {plain.wall_s:.2f} s")
+    print_progress(f"{case.name}: from nothing {measured.cold_s:.2f} s, bare {plain.wall_s:.2f} s")
 
 
 async def _trace(

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bench.findings import Chart
 
-# Told apart also by those who see no red or green (Okabe and Ito), lightest last.
+# Claim apart also by those who see no red or green (Okabe and Ito), lightest last.
 COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442",
     "#332288", "#dddddd",

@@ -1,9 +1,10 @@
-"""Progress for whoever waits: one line each on standard error."""
+"""Progress for the person who waits: one line each on standard error."""
 
 import sys
 
 
-def tell(line: str) -> None:
+def print_progress(line: str) -> None:
+    """One indented line, at once."""
     print(f"  {line}", file=sys.stderr, flush=True)
 
 

@@ -23,7 +23,7 @@ class Run:
 
 
 class Report:
-    """What is known so far, written anew after every part: an interrupted run loses nothing."""
+    """What is known so far, written again after every part: an interrupted run loses nothing."""
 
     def __init__(self, folder: Path, title: str) -> None:
         self._folder = folder

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tests.operating.collector import Span
+from testing.collector import Span
 
 # Steps of the document, by the activity that does them.
 _STEPS = {

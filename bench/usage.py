@@ -49,7 +49,7 @@ def _times(pid: int) -> tuple[float, float]:
 
 
 def machine_s() -> float:
-    """CPU seconds of the whole machine since it started, whoever took them: all but idle time and
+    """CPU seconds of the whole machine since it started, by any process: all but idle time and
     waiting for a disk. What a hypervisor took away counts: it was not there to be had."""
     _name, *ticks = (_PROC / "stat").read_text().partition("\n")[0].split()
     user, nice, system, _idle, _waiting, *others = map(int, ticks[:8])
@@ -77,7 +77,7 @@ def _memory(pid: int) -> int | None:
 
 
 def forget_peak(pid: int) -> bool:
-    """Let the kernel begin anew with a process's highest memory; False where it does not."""
+    """Let the kernel start over with a process's highest memory; False where it does not."""
     try:
         (_PROC / str(pid) / "clear_refs").write_text("5")
     except OSError:

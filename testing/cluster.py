@@ -15,6 +15,7 @@ from typing import Self
 from quire.temporal.embedded import find_binary
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from testing.tool import ROOT, Tool
+from testing.warm_start import WarmProcess
 
 # A history is called long so soon that a document of 30 pages continues as new.
 SOON_CONTINUED = {"limit.historyCount.suggestContinueAsNew": "70"}
@@ -74,8 +75,9 @@ class Cluster:
     def start_worker(self, tool: Tool, *arguments: str, **settings: str) -> subprocess.Popen[bytes]:
         """A worker with the tool's settings and store; returns when it serves."""
         log = self.folder / f"worker-{len(self.workers)}.log"
+        kind: type[subprocess.Popen[bytes]] = WarmProcess if tool.warm else subprocess.Popen
         with log.open("wb") as file:
-            worker = subprocess.Popen(
+            worker = kind(
                 [sys.executable, str(ROOT / "worker.py"), *arguments],
                 env=tool.environment({"TEMPORAL_ADDRESS": self.address, **settings}),
                 stdout=file,

@@ -13,6 +13,7 @@ from typing import Any
 
 from quire.settings import Settings
 from testing.vendor.standin import Addresses
+from testing.warm_start import WarmProcess
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the machine's own environment says must not decide a test: vendors', and every setting.
@@ -56,10 +57,15 @@ class Ran:
 
 
 class Tool:
-    """`starter.py` with a state folder of its own."""
+    """`starter.py` with a state folder of its own.
+
+    A warm one has its imports done already (see `testing.warm_start`), and so have workers that
+    are started with its settings.
+    """
 
     def __init__(self, state: Path, vendor: Addresses | None = None, **settings: str) -> None:
         self.state = state
+        self.warm = False
         self.settings = settings
         if vendor is not None:
             self.settings = {
@@ -74,13 +80,27 @@ class Tool:
         """The same tool with more settings."""
         other = Tool(self.state)
         other.settings = {**self.settings, **settings}
+        other.warm = self.warm
+        return other
+
+    def warmed(self) -> "Tool":
+        """The same tool, with the imports of each command done already."""
+        other = self.also()
+        other.warm = True
+        return other
+
+    def cold(self) -> "Tool":
+        """The same tool, each command in an interpreter that starts from nothing."""
+        other = self.also()
+        other.warm = False
         return other
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
         return {**own_environment(), "STATE_DIR": str(self.state), **self.settings, **settings}
 
     def start(self, *arguments: object, **settings: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        kind: type[subprocess.Popen[str]] = WarmProcess if self.warm else subprocess.Popen
+        return kind(
             [sys.executable, str(ROOT / "starter.py"), *map(str, arguments)],
             env=self.environment(settings),
             stdout=subprocess.PIPE,

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from testing.embedded import server_of
 from testing.tool import ROOT, Tool
-from tests.process.test_lasting import server_of
+from testing.warm_start import WarmProcess
 
 
 def free_port() -> int:
@@ -35,7 +36,8 @@ class RunningWorker:
     def __init__(self, tool: Tool, **settings: str) -> None:
         self.tool = tool
         self.lines: list[str] = []
-        self._process = subprocess.Popen(
+        kind: type[subprocess.Popen[str]] = WarmProcess if tool.warm else subprocess.Popen
+        self._process = kind(
             [sys.executable, str(ROOT / "worker.py")],
             env=tool.environment(settings),
             stderr=subprocess.PIPE,
@@ -61,12 +63,13 @@ class RunningWorker:
 
     def client(self, folder: Path) -> Tool:
         """The tool on another machine, so to speak: same cluster, same store."""
-        return Tool(
+        client = Tool(
             folder,
             STORE_URL=str(self.tool.state / "store"),
             RESULTS_URL=str(self.tool.state / "results"),
             TEMPORAL_ADDRESS=server_of(self.tool).address,
         )
+        return client.warmed() if self.tool.warm else client
 
     def kill(self) -> None:
         os.kill(self._process.pid, signal.SIGKILL)

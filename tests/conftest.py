@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from testing import pdfs
+from testing.cluster import Cluster
 from testing.s3 import S3Server
 from testing.tool import Tool
 from testing.vendor.standin import StandIn
+
+pytest_plugins = ("tests.lanes", "tests.skip_report")
 
 
 @pytest.fixture
@@ -23,13 +26,55 @@ def vendor() -> Iterator[StandIn]:
 @pytest.fixture
 def tool(tmp_path: Path, vendor: StandIn) -> Tool:
     """The tool with both vendors configured, each at the stand-in."""
-    return Tool(tmp_path / "state", vendor)
+    return Tool(tmp_path / "state", vendor).warmed()
 
 
 @pytest.fixture
 def lone_tool(tmp_path: Path) -> Tool:
     """The tool on a fresh machine: no key, no server."""
-    return Tool(tmp_path / "state")
+    return Tool(tmp_path / "state").warmed()
+
+
+@pytest.fixture(scope="session")
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tool, StandIn]]:
+    folder = tmp_path_factory.mktemp("shared")
+    with StandIn() as vendor, Cluster(folder / "cluster") as cluster:
+        served = Tool(folder / "state", vendor).warmed()
+        cluster.start_worker(served)
+        client = Tool(
+            folder / "client",
+            TEMPORAL_ADDRESS=cluster.address,
+            STORE_URL=str(served.state / "store"),
+            RESULTS_URL=str(served.state / "results"),
+        )
+        yield client.warmed(), vendor
+
+
+@pytest.fixture
+def shared_vendor(_shared: tuple[Tool, StandIn]) -> Iterator[StandIn]:
+    """The vendor of the shared worker, without another test's rules and calls."""
+    _, vendor = _shared
+    vendor.reset()
+    yield vendor
+    vendor.reset()
+
+
+@pytest.fixture
+def shared_tool(_shared: tuple[Tool, StandIn], shared_vendor: StandIn) -> Tool:
+    """The tool as a client of a server and a worker that many tests use.
+
+    For tests whose vendor is well: a worker keeps away from a vendor that failed for some time,
+    which the next test would see. Jobs and documents must be the test's own (see `own_mixed`).
+    """
+    return _shared[0]
+
+
+@pytest.fixture
+def own_mixed(mixed: Path, tmp_path: Path) -> Path:
+    """Like `mixed`, with bytes that no other test has: nothing of it is in the store."""
+    path = tmp_path / "mixed.pdf"
+    path.write_bytes(mixed.read_bytes() + f"\n% {tmp_path}\n".encode())
+    return path
 
 
 @pytest.fixture(scope="session")

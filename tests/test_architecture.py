@@ -148,6 +148,38 @@ def test_nothing_imports_the_programs() -> None:
     ]
 
 
+# Who may not import whom: helpers serve tests and measurements, and know neither of them.
+KEPT_APART = {
+    **dict.fromkeys(
+        (*PACKAGES, *(f"{name}.py" for name in PROGRAMS)), ("testing", "bench", "tests")
+    ),
+    "testing": ("bench", "tests"),
+    "bench": ("tests",),
+}
+# The comparison with other tools stands on the measurements; they do without it.
+PEERS = "bench.peers"
+
+
+@pytest.mark.parametrize("place", KEPT_APART)
+def test_tests_and_measurements_stand_on_helpers_alone(place: str) -> None:
+    assert not [
+        (name_of(path), module)
+        for path in layer_files(place)
+        for module in imports_of(path)
+        if within(module, *KEPT_APART[place])
+    ]
+
+
+def test_measurements_do_without_the_peers() -> None:
+    core = [path for path in module_files("bench") if not within(module_of(path), PEERS)]
+    assert len(core) > 10
+    assert not [name_of(path) for path in core for name in imports_of(path) if within(name, PEERS)]
+
+
+def module_of(path: Path) -> str:
+    return name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
 def test_every_package_is_installed_and_judged_here() -> None:
     found = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     assert found - {"samples", "bench", "testing", "tests", "tools"} == set(PACKAGES)

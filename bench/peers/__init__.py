@@ -6,13 +6,20 @@ from pathlib import Path
 from bench.findings import Part
 from bench.peers.budget import Budget
 from bench.peers.contest import Contestant
+from bench.peers.contestants import PEERS, Peer, installed
 from bench.peers.environments import CannotInstall
 from bench.peers.faults import FAULTS, THIRD_429, suffer
-from bench.peers.field import PEERS, Peer, installed
-from bench.peers.ours import as_it_comes, counting, fastest, holding, large_pictures, one_route
+from bench.peers.quire_variants import (
+    as_it_comes,
+    counting,
+    fastest,
+    holding,
+    large_pictures,
+    one_route,
+)
 from bench.peers.report import part
 from bench.peers.speed import compare
-from bench.progress import tell
+from bench.progress import print_progress
 from testing.vendor.process import StandInProcess
 
 SLOTS = 8
@@ -65,7 +72,9 @@ def _field(full: bool) -> tuple[list[Peer], list[str]]:
     peers: list[Peer] = []
     skipped: list[str] = []
     for peer in PEERS:
-        tell(f"{peer.name} {peer.version}: looking for it" + (", or installing it" if full else ""))
+        print_progress(
+            f"{peer.name} {peer.version}: looking for it" + (", or installing it" if full else "")
+        )
         try:
             peers.append(installed(peer, install=full))
         except CannotInstall as reason:

@@ -30,7 +30,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Told:
+class Claim:
     """The pages (from 1) that a tool says it has no model's text for: in its result, in its log.
 
     `sources` are the pages by where their text is from, for a tool that says so; `note` is what
@@ -63,4 +63,4 @@ class Contestant(Protocol):
     def document_s(self, job: Job) -> float | None:
         """Seconds from the document's start to its end by the tool's own record, if it has one."""
 
-    def told(self, job: Job, log: str) -> Told: ...
+    def claim(self, job: Job, log: str) -> Claim: ...

@@ -7,9 +7,9 @@ from pathlib import Path
 from bench.findings import Row
 from bench.peers.budget import Budget
 from bench.peers.contest import Contestant
-from bench.peers.counting import truth
-from bench.peers.running import Outcome, job_for, prepare, run, run_until_killed
-from bench.progress import in_a_line, tell
+from bench.peers.page_marks import truth
+from bench.peers.run_tool import Outcome, job_for, prepare, run, run_until_killed
+from bench.progress import in_a_line, print_progress
 from testing import pdfs
 from testing.vendor.behaviours import vendor_hangs, vendor_rate_limits
 from testing.vendor.process import StandInProcess
@@ -70,8 +70,8 @@ def suffer(
                     "note": f"not measured: {in_a_line(error)}",
                 }
             rows.append(row)
-            told = row.get("recovered", row["note"])
-            tell(f"{fault.name}: {contestant.name}: {told} of {pages} pages")
+            said = row.get("recovered", row["note"])
+            print_progress(f"{fault.name}: {contestant.name}: {said} of {pages} pages")
     return rows
 
 
@@ -106,14 +106,14 @@ def _one(
         "at_once": outcome.at_once,
         "exit_code": outcome.exit_code,
         "seconds": round(outcome.seconds, 1),
-        "truth": truth(pages - len(outcome.marks), outcome.exit_code, outcome.told),
-        "note": "; ".join(filter(None, [*notes, _sources(outcome), outcome.told.note])),
+        "truth": truth(pages - len(outcome.marks), outcome.exit_code, outcome.claim),
+        "note": "; ".join(filter(None, [*notes, _sources(outcome), outcome.claim.note])),
     }
 
 
 def _sources(outcome: Outcome) -> str:
     """Pages by source, where a tool tells them and not all are the model's."""
-    by_source = outcome.told.sources
+    by_source = outcome.claim.sources
     if set(by_source) <= {"ai"}:
         return ""
     return ", ".join(f"{count} {source}" for source, count in sorted(by_source.items()))

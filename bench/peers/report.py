@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bench.findings import Chart, Column, Part, Row, Table
-from bench.peers.counting import FAILED, IN_LOG, NAMED, NONE_MISSING, STOPPED
-from bench.peers.field import PEERS
-from bench.peers.running import LATENCY_S
+from bench.peers.contestants import PEERS
+from bench.peers.page_marks import FAILED, IN_LOG, NAMED, NONE_MISSING, STOPPED
+from bench.peers.run_tool import LATENCY_S
 from bench.peers.speed import Speed, ideal_s
 
 PROMISE = 3.5
@@ -116,7 +116,7 @@ def part(
         METHOD.format(peers=peers, latency=LATENCY_S),
         tables,
         [chart],
-        [*_ratios(speeds, slots), *_told(faults)],
+        [*_ratios(speeds, slots), *_fault_lines(faults)],
         skipped,
     )
 
@@ -155,7 +155,7 @@ def _promise(ours: Speed, theirs: float, ratio: float, slots: int) -> str:
     return f" (the vendor alone would be {most:.1f} times as fast); promised {PROMISE}: {kept}"
 
 
-def _told(faults: Sequence[Row]) -> Iterable[str]:
+def _fault_lines(faults: Sequence[Row]) -> Iterable[str]:
     """For every tool, over all faults: what came back, and what it said of missing pages."""
     for tool in dict.fromkeys(str(row["tool"]) for row in faults):
         rows = [row for row in faults if row["tool"] == tool and row.get("truth")]

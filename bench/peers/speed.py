@@ -9,8 +9,8 @@ from bench.findings import Row
 from bench.medians import ratio
 from bench.peers.budget import Budget
 from bench.peers.contest import Contestant, Job
-from bench.peers.running import LATENCY_S, Outcome, job_for, prepare, run
-from bench.progress import in_a_line, tell
+from bench.peers.run_tool import LATENCY_S, Outcome, job_for, prepare, run
+from bench.progress import in_a_line, print_progress
 from bench.usage import megabytes
 from testing import pdfs
 from testing.vendor.process import StandInProcess
@@ -95,11 +95,11 @@ def compare(
                 speed = _one(tool, vendor, job, pages, budget, ours=tool in ours)
             except Exception as error:
                 failed.append(f"{tool.name}, run {number + 1}: {in_a_line(error)}")
-                tell(failed[-1])
+                print_progress(failed[-1])
                 continue
             runs[tool.name].append(speed)
-            told = f"{len(speed.outcome.marks)} of {pages} pages in {speed.process_s:.1f} s"
-            tell(f"{tool.name}, run {number + 1}: {told}")
+            said = f"{len(speed.outcome.marks)} of {pages} pages in {speed.process_s:.1f} s"
+            print_progress(f"{tool.name}, run {number + 1}: {said}")
     return [settled(found) for found in runs.values() if found], failed
 
 

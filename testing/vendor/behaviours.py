@@ -33,7 +33,8 @@ class Behaviour:
 def vendor_answers(text: str | None = None, cached: int = 0) -> Behaviour:
     """A good answer; without a text, the stand-in's own words for the request.
 
-    In a text `{image}` stands for the fingerprint of the page's picture: pages can be told apart.
+    In a text `{image}` stands for the fingerprint of the page's picture, which shows
+    for which page an answer is.
     `cached` of the input tokens are said to come from the vendor's cache.
     """
     return Behaviour("vendor_answers", {"text": text, "cached": cached})

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs
 from testing.vendor import wire
 from testing.vendor.behaviours import Behaviour
 from testing.vendor.calls import Call, CallLog, most_at_once
-from testing.vendor.performing import Performance, Speak
+from testing.vendor.connection import Exchange, serve_connection
+from testing.vendor.performance import Performance, Speak
 from testing.vendor.rules import Rule, Script
-from testing.vendor.serving import Exchange, serve_connection
 
 PATHS: dict[str, wire.Api] = {"/v1/chat/completions": "openai", "/v1/messages": "anthropic"}
 HEADERS_OF_INTEREST = ("authorization", "x-api-key", "user-agent", "x-stainless-retry-count")
@@ -98,10 +98,18 @@ class StandIn(Addresses):
             raise TimeoutError(f"{len(self.calls())} calls after {timeout} s, not {count}")
         return self.calls()
 
+    def release(self) -> None:
+        """Give late answers at once, until the next reset: a test that needs a call in flight
+        can make it as late as it likes and need not wait for its end."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._released.set)
+
     def reset(self) -> None:
         """Forget rules and calls."""
         self._script.clear()
         self._log.clear()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._released.clear)
 
     # --- serving -----------------------------------------------------------------------
 
@@ -115,6 +123,7 @@ class StandIn(Addresses):
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
+        self._released = asyncio.Event()
         connections: set[asyncio.Task[None]] = set()
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -170,7 +179,7 @@ class StandIn(Addresses):
         )
         behaviour = self._script.decide(asked)
         call.behaviour = behaviour.name
-        performance = Performance(exchange, asked, call, self._answer)
+        performance = Performance(exchange, asked, call, self._answer, self._released)
         try:
             await performance.perform(behaviour)
         except (asyncio.CancelledError, ConnectionError):

@@ -31,15 +31,15 @@ def part(name: str = "limit", seconds: float = 4.5) -> Part:
 
 def test_tables_charts_and_numbers_are_written(tmp_path: Path) -> None:
     Report(tmp_path, "Benchmarks").add(Run(part(), FACTS, 12.0), ["limit"])
-    told = (tmp_path / "README.md").read_text()
-    assert "| case | seconds | ratio |\n|---|---:|---:|\n| small | 4.50 | - |" in told
-    assert "| CPU | two cores |" in told
-    assert "- Kept." in told
-    assert "- No peer." in told
-    assert "Every run" not in told
-    assert "quiet" not in told
+    text = (tmp_path / "README.md").read_text()
+    assert "| case | seconds | ratio |\n|---|---:|---:|\n| small | 4.50 | - |" in text
+    assert "| CPU | two cores |" in text
+    assert "- Kept." in text
+    assert "- No peer." in text
+    assert "Every run" not in text
+    assert "quiet" not in text
     for name in ("bars", "stacks", "lines"):
-        assert f"](limit-{name}.svg)" in told
+        assert f"](limit-{name}.svg)" in text
         assert ElementTree.parse(tmp_path / f"limit-{name}.svg").getroot().tag.endswith("svg")
     tables = json.loads((tmp_path / "numbers.json").read_text())["limit"]["part"]["tables"]
     assert tables[0]["rows"][0]["only_raw"] == 7
@@ -49,8 +49,8 @@ def test_tables_charts_and_numbers_are_written(tmp_path: Path) -> None:
 def test_a_busy_machine_is_told(tmp_path: Path) -> None:
     busy = {**FACTS, "cores busy before the run": "3.20"}
     Report(tmp_path, "Benchmarks").add(Run(part(), busy, 12.0), ["limit"])
-    told = (tmp_path / "README.md").read_text()
-    assert "not a quiet machine: 3.20 cores were busy before the run" in told
+    text = (tmp_path / "README.md").read_text()
+    assert "not a quiet machine: 3.20 cores were busy before the run" in text
 
 
 def test_same_numbers_give_the_same_picture(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_only_some_parts_keep_the_numbers_of_the_others(tmp_path: Path) -> None:
     assert main(out, parts) == 0
     parts["growth"] = lambda full: part("growth", 9.0)
     assert main((*out, "--only", "growth"), parts) == 0
-    told = (tmp_path / "quick" / "README.md").read_text()
-    assert told.index("## The limit") < told.index("| 4.50 |") < told.index("## The growth")
-    assert "| 9.00 |" in told
+    text = (tmp_path / "quick" / "README.md").read_text()
+    assert text.index("## The limit") < text.index("| 4.50 |") < text.index("## The growth")
+    assert "| 9.00 |" in text
     assert not (tmp_path / "full").exists()
 
 
@@ -93,13 +93,13 @@ def test_a_failed_measurement_marks_the_numbers_that_are_kept(tmp_path: Path) ->
     out = ("--out", str(tmp_path))
     assert main(out, {"limit": lambda full: part(), "growth": fails}) == 1
     report = tmp_path / "quick" / "README.md"
-    told = report.read_text()
-    assert "RuntimeError: the vendor is gone).\n" in told, "of a part without any numbers"
+    text = report.read_text()
+    assert "RuntimeError: the vendor is gone).\n" in text, "of a part without any numbers"
     assert main(out, {"limit": fails}) == 1
-    told = report.read_text()
-    assert "the last measurement failed (" in told
-    assert "the numbers below are older" in told
-    assert "| 4.50 |" in told
+    text = report.read_text()
+    assert "the last measurement failed (" in text
+    assert "the numbers below are older" in text
+    assert "| 4.50 |" in text
     assert main(out, {"limit": lambda full: part(), "growth": lambda full: part("growth")}) == 0
     assert "failed" not in report.read_text()
 

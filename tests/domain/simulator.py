@@ -96,7 +96,7 @@ class Simulation:
         self._look()
         return self
 
-    # --- a worker of our own may refuse to call: see tests/test_failure_gate.py ----------------
+    # --- a worker of our own may refuse to call: see tests/activities/test_attempt_gate.py ---
 
     def stands_down(self, page: int, flight: Flight) -> bool:
         return False

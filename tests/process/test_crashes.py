@@ -86,6 +86,7 @@ async def replay_all(cluster: Cluster, job_id: str) -> None:
         await replayer.replay_workflow(await handle.fetch_history())
 
 
+@pytest.mark.long
 async def test_document_survives_its_worker(
     tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path
 ) -> None:
@@ -101,7 +102,7 @@ async def test_document_survives_its_worker(
     ran = end(process)
     assert ran.sources() == {"ai": 40}
     await replay_all(cluster, ran.json["job_id"])
-    # Also what the dead worker stored and could not tell of was bought by this document.
+    # Also what the dead worker stored and could not report was bought by this document.
     answers = [json.loads((tool.state / "store" / p["answer"]).read_text()) for p in ran.pages]
     assert [page["usage"] for page in ran.pages] == [answer["usage"] for answer in answers]
     assert not any(page["reused"] for page in ran.pages)
@@ -115,6 +116,7 @@ async def test_document_survives_its_worker(
     assert sorted(later) == sorted(set(range(1, 41)) - stored)
 
 
+@pytest.mark.long
 async def test_question_to_a_lost_worker_changes_no_decision(
     tool: Tool, vendor: StandIn, cluster: Cluster, forty: Path
 ) -> None:

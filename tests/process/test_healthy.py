@@ -15,12 +15,12 @@ ROUTES = {PRIMARY, "gpt-6.1-terra", "claude-sonnet-5-5"}
 
 
 def test_text_pages_come_from_mupdf_and_vision_pages_from_models(
-    tool: Tool, vendor: StandIn, mixed: Path
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path
 ) -> None:
-    ran = tool.process(mixed)
+    ran = shared_tool.process(own_mixed)
     assert ran.code == 0, ran.err
     assert ran.sources() == {"mupdf": 4, "ai": 8}
-    assert len(vendor.calls()) == 8, "one call a page"
+    assert len(shared_vendor.calls()) == 8, "one call a page"
     meta = ran.json["metadata"]
     assert meta["total_pages"] == 12
     assert meta["ai_pages"] == meta["ai_pages_succeeded"] == 8
@@ -31,17 +31,19 @@ def test_text_pages_come_from_mupdf_and_vision_pages_from_models(
     assert meta["result_text_len"] == len(ran.text())
 
 
-def test_text_is_merged_in_page_order(tool: Tool, mixed: Path) -> None:
-    text = tool.process(mixed).text()
+def test_text_is_merged_in_page_order(shared_tool: Tool, own_mixed: Path) -> None:
+    text = shared_tool.process(own_mixed).text()
     headings = [line for line in text.splitlines() if line.startswith("=== Page ")]
     assert headings == [f"=== Page {n} ===" for n in range(1, 13)]
     assert "\n\n=== Page 2 ===\n" in text
     assert "marker-001" in text.split("=== Page 2 ===")[0]
 
 
-def test_request_holds_image_rules_and_neighbours(tool: Tool, vendor: StandIn, mixed: Path) -> None:
-    tool.process(mixed)
-    call = next(call for call in vendor.calls() if "page 6 of 12" in call.user)
+def test_request_holds_image_rules_and_neighbours(
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path
+) -> None:
+    shared_tool.process(own_mixed)
+    call = next(call for call in shared_vendor.calls() if "page 6 of 12" in call.user)
     assert call.image_media_type == "image/jpeg"
     assert call.image_bytes > 1000
     assert "single column" in call.system
@@ -51,13 +53,13 @@ def test_request_holds_image_rules_and_neighbours(tool: Tool, vendor: StandIn, m
 
 
 def test_spill_uses_the_next_routes_when_the_first_is_full(
-    tool: Tool, vendor: StandIn, mixed: Path
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path
 ) -> None:
-    vendor.behave(vendor_answers_late(0.5))
-    ran = tool.process(mixed)
+    shared_vendor.behave(vendor_answers_late(0.5))
+    ran = shared_tool.process(own_mixed)
     assert set(ran.models()) == ROUTES
     for model in ROUTES:
-        assert vendor.max_concurrent(model) <= 2
+        assert shared_vendor.max_concurrent(model) <= 2
 
 
 def test_wait_reads_the_whole_document_with_one_model(
@@ -89,8 +91,8 @@ def test_extra_provider_serves_through_the_openai_protocol(
     assert ran.pages[-1]["provider"] == "deepinfra"
 
 
-def test_usage_and_cost_are_on_every_page(tool: Tool, mixed: Path) -> None:
-    ran = tool.process(mixed)
+def test_usage_and_cost_are_on_every_page(shared_tool: Tool, own_mixed: Path) -> None:
+    ran = shared_tool.process(own_mixed)
     read = [page for page in ran.pages if page["source"] == "ai"]
     assert all(page["usage"]["input_tokens"] > 0 for page in read)
     assert all(page["cost_usd"] > 0 for page in read)
@@ -98,10 +100,10 @@ def test_usage_and_cost_are_on_every_page(tool: Tool, mixed: Path) -> None:
     assert abs(ran.json["metadata"]["cost_usd"] - total) < 1e-9
 
 
-def test_text_only_calls_nobody(tool: Tool, vendor: StandIn, mixed: Path) -> None:
-    ran = tool.process(mixed, "--text-only")
+def test_text_only_calls_nobody(shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path) -> None:
+    ran = shared_tool.process(own_mixed, "--text-only")
     assert ran.sources() == {"mupdf": 12}
-    assert vendor.calls() == []
+    assert shared_vendor.calls() == []
 
 
 def test_send_all_pages_asks_about_text_pages_too(tool: Tool, vendor: StandIn, mixed: Path) -> None:
@@ -109,10 +111,12 @@ def test_send_all_pages_asks_about_text_pages_too(tool: Tool, vendor: StandIn, m
     assert ran.sources() == {"ai": 12}
 
 
-def test_chosen_pages_only(tool: Tool, vendor: StandIn, mixed: Path, tmp_path: Path) -> None:
-    ran = tool.process(mixed, "--pages", "1,6-7", "--out", tmp_path / "out")
+def test_chosen_pages_only(
+    shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path, tmp_path: Path
+) -> None:
+    ran = shared_tool.process(own_mixed, "--pages", "1,6-7", "--out", tmp_path / "out")
     assert [page["page"] for page in ran.pages] == [1, 6, 7]
-    assert len(vendor.calls()) == 2
+    assert len(shared_vendor.calls()) == 2
     assert ran.json["metadata"]["result_local_path"] == str(tmp_path / "out" / "text.txt")
     assert (tmp_path / "out" / "result.json").exists()
 

@@ -17,7 +17,7 @@ from testing.tool import ROOT, Ran, Tool
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus of real documents is not beside this project"
+    not CORPUS.exists(), reason="needs the corpus of real documents beside this project"
 )
 SECRET = "corréct horse  battery "
 

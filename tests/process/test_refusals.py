@@ -147,7 +147,8 @@ def test_who_has_answered_adds_no_error(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_no_server_is_left_behind(lone_tool: Tool, one_page: Path) -> None:
-    lone_tool.process(one_page)
+    # From nothing: the command is then found by its arguments, as the server is.
+    lone_tool.cold().process(one_page)
     time.sleep(0.2)
     running = [
         path

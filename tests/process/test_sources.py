@@ -7,6 +7,8 @@ import urllib.request
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from testing import pdfs
 from testing.s3 import BUCKET, S3Server
 from testing.tool import Tool
@@ -84,6 +86,7 @@ def test_missing_object_and_missing_bucket(lone_tool: Tool, s3: S3Server) -> Non
     assert (ran.code, ran.json["error"]["reason"]) == (3, "NO_BUCKET")
 
 
+@pytest.mark.long
 def test_document_outlives_an_outage_of_its_store(
     tool: Tool, vendor: StandIn, mixed: Path, tmp_path: Path
 ) -> None:
@@ -131,35 +134,36 @@ def test_clean_removes_what_is_old(tool: Tool, vendor: StandIn, tmp_path: Path) 
     assert len(vendor.calls()) == 4
 
 
-def test_done_once(tool: Tool, vendor: StandIn, tmp_path: Path) -> None:
+def test_done_once(shared_tool: Tool, shared_vendor: StandIn, tmp_path: Path) -> None:
     document = pdfs.mixed_pdf(tmp_path / "once.pdf", 1, 2)
-    first = tool.process(document, "--user", "ann")
+    document.write_bytes(document.read_bytes() + f"\n% {tmp_path}\n".encode())
+    first = shared_tool.process(document, "--user", "ann")
     renamed = tmp_path / "same bytes.pdf"
     renamed.write_bytes(document.read_bytes())
-    second = tool.process(renamed, "--user", "bob", "--job-id", "second")
+    second = shared_tool.process(renamed, "--user", "bob", "--job-id", "done-once")
     assert second.json["cached"] is True
     assert first.json["cached"] is False
-    assert len(vendor.calls()) == 2
+    assert len(shared_vendor.calls()) == 2
     assert second.text() == first.text()
-    assert second.json["job_id"] == "second"
+    assert second.json["job_id"] == "done-once"
     assert (second.json["source"], second.json["user_id"]) == ("same bytes.pdf", "bob")
     bill = {"usage", "cost_usd", "reused"}
     for one, two in zip(first.pages, second.pages, strict=True):
         assert {k: v for k, v in one.items() if k not in bill} == {
             k: v for k, v in two.items() if k not in bill
         }
-    assert "second" in second.json["metadata"]["result_local_path"]
+    assert "done-once" in second.json["metadata"]["result_local_path"]
     started = datetime.fromisoformat(second.json["started_at"])
     took = datetime.fromisoformat(second.json["completed_at"]) - started
     assert took.total_seconds() < 2
-    status = tool.run("status", "second", "--json").json
+    status = shared_tool.run("status", "done-once", "--json").json
     assert (status["status"], status["completed_items"]) == ("completed", 3)
-    other = tool.process(document, "--prompt", "Mind the numbers.", "--pages", "2")
+    other = shared_tool.process(document, "--prompt", "Mind the numbers.", "--pages", "2")
     assert other.json["cached"] is False, "other options, other result"
-    assert len(vendor.calls()) == 3
-    forced = tool.process(document, "--force")
+    assert len(shared_vendor.calls()) == 3
+    forced = shared_tool.process(document, "--force")
     assert forced.json["cached"] is False
-    assert len(vendor.calls()) == 5
+    assert len(shared_vendor.calls()) == 5
 
 
 def test_degraded_result_is_not_the_truth(tool: Tool, vendor: StandIn, tmp_path: Path) -> None:

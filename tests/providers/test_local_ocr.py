@@ -26,7 +26,9 @@ LINES = [
     "Total amount payable: 1,234.56 EUR",
 ]
 
-pytestmark = pytest.mark.skipif(not LocalOcrProvider.available(), reason="no OCR installed")
+pytestmark = pytest.mark.skipif(
+    not LocalOcrProvider.available(), reason="needs the OCR engine (make setup)"
+)
 
 
 def _draw(lines: list[str]) -> PageQuestion:

@@ -26,7 +26,7 @@ from testing.vendor import (
     vendor_fails,
     vendor_hangs,
 )
-from testing.vendor.performing import Performance
+from testing.vendor.performance import Performance
 from testing.vendor.process import ROOT
 
 
@@ -87,6 +87,22 @@ def test_rule_for_a_while(vendor: StandIn) -> None:
     assert _ask(vendor.url)[0] == 200
     time.sleep(0.4)
     assert _ask(vendor.url)[0] == 503
+
+
+def test_late_answers_can_be_released(vendor: StandIn) -> None:
+    vendor.behave(vendor_answers_late(60, "late"))
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(_ask, vendor.url)
+        vendor.wait_for_calls(1)
+        assert not asked.done()
+        vendor.release()
+        assert asked.result(timeout=10) == (200, "late")
+    assert _ask(vendor.url) == (200, "late"), "until the next reset"
+    vendor.reset()
+    vendor.behave(vendor_answers_late(0.3))
+    began = time.monotonic()
+    _ask(vendor.url)
+    assert time.monotonic() - began >= 0.3
 
 
 def test_answer_hook_and_predicate() -> None:

@@ -18,8 +18,8 @@ async def main(pdf: str, out: str, model: str, url: str, slots: str) -> None:
     async for result in ocr.concurrent_ocr([pdf], concurrent_batch_size=int(slots)):
         (Path(out) / f"{result.filename}.md").write_text(result.to_string())
         errors = [page.error and str(page.error) for page in result.pages]
-        told = {"status": result.status, "errors": errors}
-        (Path(out) / "result.json").write_text(json.dumps(told, indent=1))
+        outcome = {"status": result.status, "errors": errors}
+        (Path(out) / "result.json").write_text(json.dumps(outcome, indent=1))
 
 
 if __name__ == "__main__":
