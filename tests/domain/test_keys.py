@@ -46,6 +46,7 @@ def test_same_ingredients_same_key() -> None:
         {"context_radius": 2},
         {"context_bytes": 3001},
         {"salt": "run"},
+        {"prompt_version": 2},
     ],
     ids=str,
 )
@@ -54,7 +55,10 @@ def test_every_reading_option_changes_the_answer_key(change: dict[str, Any]) -> 
 
 
 def test_no_reading_option_is_forgotten_here() -> None:
-    tested = {"image", "system_prompt", "instructions", "context_radius", "context_bytes", "salt"}
+    tested = {
+        "image", "system_prompt", "instructions", "context_radius", "context_bytes", "salt",
+        "prompt_version",
+    }  # fmt: skip
     assert set(ReadingOptions.model_fields) == tested
     assert set(ImageOptions.model_fields) == {"dpi", "color", "format", "jpeg_quality"}
 
