@@ -22,6 +22,7 @@ from testing.vendor.behaviours import (
     vendor_refuses,
 )
 from testing.vendor.standin import StandIn
+from testing.wait import wait_until
 from testing.worker import fetch, free_port, running_worker
 from tests.operations.prometheus import ask, prometheus, until
 from tests.operations.stack import expressions, metric_names, panels
@@ -218,6 +219,8 @@ def test_polls_in_vain_are_counted_as_the_alert_has_them(lone_tool: Tool, tmp_pa
         Cluster(tmp_path / "cluster") as cluster,
         running_worker(lone_tool, METRICS_ADDRESS=address, TEMPORAL_ADDRESS=cluster.address),
     ):
+        # The SDK gives a worker up whose server dies before its first poll.
+        wait_until(lambda: series_of(POLLS, fetch(f"http://{address}/metrics")))
         cluster.kill_server()
         end = time.monotonic() + 30
         while not (

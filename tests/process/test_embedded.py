@@ -20,6 +20,7 @@ from testing.embedded import server_of
 from testing.tool import ROOT, Tool
 from testing.vendor.behaviours import vendor_answers_late, vendor_hangs
 from testing.vendor.standin import StandIn
+from testing.wait import wait_until
 
 
 async def test_history_is_short_and_holds_no_page(
@@ -59,9 +60,11 @@ def test_document_survives_the_death_of_its_command(
     vendor.behave(vendor_answers_late(0), first=3)
     process = tool.start("process", mixed, "--json", "--job-id", "orphan")
     vendor.wait_for_calls(5, timeout=60)
+    read_before = 3
+    # An answer that is not yet stored when its command dies has to be bought again.
+    wait_until(lambda: len([*(tool.state / "store/answers").rglob("*.json")]) == read_before)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    read_before = 3
     vendor.reset()
     ran = tool.process(mixed, "--job-id", "orphan")
     assert ran.sources() == {"mupdf": 4, "ai": 8}
