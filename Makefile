@@ -18,7 +18,7 @@ help:
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
 	@echo "make bench-full  every case, into docs/benchmarks/full (40 minutes)"
-	@echo "make faults kill, starve and damage everything, and print what was lost (15 minutes)"
+	@echo "make faults kill, starve and damage everything, and print what was lost (40 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
 	@echo "make clean  remove .venv and caches"
 

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.hostile_files import hostile_files, try_files
+from bench.storm import rage
 from bench.usage import megabytes, own_peak
 from quire.contracts.names import workflow_id
 from quire.settings import Settings
@@ -169,11 +170,25 @@ def hostile_documents(folder: Path, variants: int) -> Line:
     return Line("hostile files", len(files), ended if alive else 0, len(files) - ended, 0, note)
 
 
+def storm(folder: Path, documents: int) -> Line:
+    """Workers killed every few seconds under foreign queries; a history must replay to survive."""
+    outcome = rage(folder / "storm", documents)
+    return Line(
+        "storm of kills and queries",
+        documents,
+        outcome.survived,
+        outcome.pages_lost,
+        outcome.calls_repeated,
+        outcome.note(),
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=5, help="of each kind of process")
     parser.add_argument("--variants", type=int, default=200, help="of hostile files")
-    parser.add_argument("--only", choices=["kills", "hostile", "giant", "hold"])
+    parser.add_argument("--documents", type=int, default=300, help="in the storm")
+    parser.add_argument("--only", choices=["kills", "hostile", "giant", "hold", "storm"])
     arguments = parser.parse_args()
     lines: list[Line] = []
     with tempfile.TemporaryDirectory() as name:
@@ -186,6 +201,8 @@ def main() -> int:
             lines.append(hostile_documents(folder, arguments.variants))
         if arguments.only in (None, "giant"):
             lines += giant_documents(folder)
+        if arguments.only in (None, "storm"):
+            lines.append(storm(folder, arguments.documents))
     table = Table(box=None, pad_edge=False)
     for heading in ("fault", "tried", "survived", "pages lost", "calls repeated", "note"):
         table.add_column(heading)

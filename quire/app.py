@@ -48,10 +48,12 @@ from quire.store.places import Results, open_place
 from quire.telemetry.recorder import show_documents, show_route
 from quire.telemetry.traces import NoTraces
 from quire.temporal.encryption import open_keys
-from quire.temporal.task_runner import WholeTaskRunner
+from quire.temporal.task_runner import WholeTaskRunner, warn_of_untried_sdk
 from workflows.document.workflow import DocumentWorkflow
 
 DEPLOYMENT = "quire"
+# The SDK's ten seconds would be ten seconds of silence for people who ask about a document.
+STICKY_TIMEOUT = timedelta(seconds=3)
 
 
 @dataclass
@@ -156,7 +158,10 @@ def build_workers(client: Client, parts: Parts, roles: tuple[str, ...] = ROLES) 
     make = _worker_maker(client, parts.settings)
     workers: list[Worker] = []
     if "workflows" in roles:
-        workers.append(_workflow_worker(make, parts))
+        runner = WholeTaskRunner(client)
+        workers.append(_workflow_worker(make, parts, runner))
+        runner.serve(workers[-1])
+        warn_of_untried_sdk()
     if "documents" in roles:
         workers.append(_document_worker(make, parts))
     if "ai" in roles:
@@ -178,14 +183,16 @@ def _worker_maker(client: Client, settings: Settings) -> Callable[..., Worker]:
     )
 
 
-def _workflow_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
+def _workflow_worker(make: Callable[..., Worker], parts: Parts, runner: WholeTaskRunner) -> Worker:
     plan = PlanDocument(parts.store, parts.defaults)
     previous = LoadPrevious(parts.store, parts.results)
     finalize = FinalizeDocument(parts.store, parts.results)
     reuse = ReuseResult(parts.store, parts.results)
     return make(
         task_queue=WORKFLOW_QUEUE,
-        workflow_runner=WholeTaskRunner(),
+        workflow_runner=runner,
+        # How long tasks and queries wait for a lost worker before another one gets them.
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
         workflows=[DocumentWorkflow],
         activities=[
             plan.plan_document,

@@ -91,6 +91,12 @@ class RecognizePage:
             try:
                 queued_for(attempt.route, waiting.seconds)
                 self._stand_down_if_closed(attempt)
+                if activity.info().attempt > 1:
+                    # The worker of the try before may have been slow and not lost: what it stored
+                    # meanwhile is not bought again.
+                    bought = await self._stored(attempt)
+                    if bought is not None:
+                        return bought
                 started = time.monotonic()
                 seconds = attempt.seconds(waiting.seconds)
                 answer = await self._ask(attempt, question, seconds)

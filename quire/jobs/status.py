@@ -13,8 +13,8 @@ from quire.jobs.handles import Handle, find_job
 from quire.jobs.session import Jobs
 from workflows.document.workflow import DocumentWorkflow
 
-# A query to a lost worker waits for it ten seconds, and then reaches another one together with what
-# happened meanwhile (see quire/temporal/task_runner.py). Our queries end before that.
+# A query to a lost worker waits for it three seconds (see `STICKY_TIMEOUT` in quire/app.py) and
+# then goes to another, which replays the document before it answers.
 QUERY_TIMEOUT = timedelta(seconds=4)
 QUERY_ATTEMPTS = 5
 NO_WORKER_ANSWERED = {

@@ -76,20 +76,20 @@ async def filled(store: FolderStore) -> FolderStore:
     return store
 
 
-def worker(store: FolderStore, vendor: StandIn) -> RecognizePage:
+def worker(store: FolderStore, vendor: StandIn, slots: Slots | None = None) -> RecognizePage:
     return RecognizePage(
         store,
         cast(DocumentReader, Drawings()),
         {"openai": open_provider("openai", "key", vendor.openai_url)},
-        Slots({f"openai:{MODEL}": 2}),
+        slots or Slots({f"openai:{MODEL}": 2}),
         lambda token, job_id: "",
         NoTraces(),
     )
 
 
-async def attempt(by: RecognizePage, run: str) -> AttemptReceipt:
+async def attempt(by: RecognizePage, run: str, number: int = 1) -> AttemptReceipt:
     environment = ActivityEnvironment()
-    environment.info = replace(environment.info, workflow_run_id=run)
+    environment.info = replace(environment.info, workflow_run_id=run, attempt=number)
     receipt: Any = await environment.run(by.recognize_page, REQUEST)
     assert isinstance(receipt, AttemptReceipt)
     return receipt
@@ -136,6 +136,24 @@ async def test_two_that_buy_the_same_answer_both_say_so(
     else:
         assert tokens(*receipts) == vendor.billed()
         assert beaten.reused
+
+
+async def test_a_second_try_takes_what_the_first_stored_while_it_waited(
+    vendor: StandIn, tmp_path: Path
+) -> None:
+    """A worker that was too busy to beat is taken for lost, and stores its answer after all."""
+    store, route = await filled(FolderStore(tmp_path)), f"openai:{MODEL}"
+    slots = Slots({route: 1})
+    environment = ActivityEnvironment()
+    await environment.run(slots.take, route, None)
+    waiting = asyncio.create_task(attempt(worker(store, vendor, slots), "run", number=2))
+    await asyncio.sleep(0.3)
+    first = await attempt(worker(store, vendor), "run")
+    slots.give_back(route)
+    again = await waiting
+    assert len(vendor.calls()) == 1
+    assert tokens(again) == tokens(first) == vendor.billed()
+    assert again.wasted == NOTHING
 
 
 async def test_answer_that_only_seems_to_be_another_is_paid_for_once(

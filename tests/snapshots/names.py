@@ -44,7 +44,7 @@ from tests.snapshots.types import label
 from workflows.document.workflow import DocumentWorkflow
 
 ROOT = Path(__file__).parents[2]
-_NOT_OURS = {"tests", "bench", "build", ".venv"}
+_NOT_OURS = {"docs", "tests", "bench", "build", ".venv"}
 
 
 def record() -> dict[str, Any]:

@@ -1,21 +1,57 @@
-"""What comes without a workflow task waits for its task; nothing else waits."""
+"""A run whose events came before their task is thrown away after the query; no other run is."""
 
 import pytest
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 
-from quire.temporal.task_runner import WholeTasks
-
-Seen = list[list[str]]
+from quire.temporal.task_runner import QUERY_WITHOUT_TASK, DiscardedRunError, WholeTasks
 
 
-def activation(
-    *jobs: WorkflowActivationJob, task: int, events: int, late_ms: int = 0
-) -> WorkflowActivation:
-    made = WorkflowActivation(run_id="r", history_length=events, history_size_bytes=task * 100)
-    made.timestamp.FromMilliseconds(task * 1000 + late_ms)
-    made.jobs.extend(jobs)
-    return made
+class Run:
+    """A cached run, with a server that knows which tasks were completed."""
+
+    def __init__(self) -> None:
+        self.completed: set[int] = set()
+        self.asked: list[int] = []
+        self.evicted = 0
+        self.seen: list[str] = []
+        self.commands: list[int] = []
+        # Local activities whose end is in history.
+        self.recorded: set[int] = set()
+        self.tasks = WholeTasks(self._activate, self, self._evict)
+
+    def _activate(self, activation: WorkflowActivation) -> WorkflowActivationCompletion:
+        self.seen += [job.WhichOneof("variant") or "" for job in activation.jobs]
+        completion = WorkflowActivationCompletion(run_id="r")
+        completion.successful.SetInParent()
+        for job in activation.jobs:
+            if job.HasField("query_workflow"):
+                answer = completion.successful.commands.add().respond_to_query
+                answer.query_id = job.query_workflow.query_id
+        for seq in self.commands:
+            completion.successful.commands.add().schedule_local_activity.seq = seq
+        self.commands.clear()
+        return completion
+
+    def has_completed(self, started: int) -> bool:
+        """As the server would say."""
+        self.asked.append(started)
+        return started in self.completed
+
+    def may_have_ended(self, seq: int, after: int) -> bool:
+        """As the server would say."""
+        return seq in self.recorded
+
+    def _evict(self) -> None:
+        self.evicted += 1
+
+    def give(
+        self, *jobs: WorkflowActivationJob, events: int, replaying: bool = False
+    ) -> WorkflowActivationCompletion:
+        activation = WorkflowActivation(
+            run_id="r", history_length=events, is_replaying=replaying, jobs=jobs
+        )
+        return self.tasks(activation)
 
 
 def ended(seq: int, *, local: bool = False) -> WorkflowActivationJob:
@@ -25,122 +61,134 @@ def ended(seq: int, *, local: bool = False) -> WorkflowActivationJob:
     return job
 
 
-def asked(name: str) -> WorkflowActivationJob:
+def query(query_id: str = QUERY_WITHOUT_TASK) -> WorkflowActivationJob:
     job = WorkflowActivationJob()
-    job.query_workflow.query_id = name
+    job.query_workflow.query_id = query_id
     return job
 
 
-def requested() -> WorkflowActivationJob:
+def eviction() -> WorkflowActivationJob:
     job = WorkflowActivationJob()
-    job.do_update.id = "wish"
+    job.remove_from_cache.SetInParent()
     return job
 
 
-def evicted() -> WorkflowActivation:
-    made = WorkflowActivation(run_id="r")
-    made.jobs.add().remove_from_cache.SetInParent()
-    return made
+def test_run_leaves_the_cache_when_its_events_had_no_task() -> None:
+    run = Run()
+    run.give(ended(1), events=4, replaying=True)
+    run.give(ended(2), events=8)
+    run.give(query(), events=8)
+    assert run.asked == [8]
+    assert run.evicted == 1
+    assert run.seen == ["resolve_activity", "resolve_activity", "query_workflow"]
+    run.give(eviction(), events=8)
 
 
-def name_of(job: WorkflowActivationJob) -> str:
-    kind = job.WhichOneof("variant") or ""
-    return str(job.resolve_activity.seq) if kind == "resolve_activity" else kind
+def test_completed_task_is_asked_for_once() -> None:
+    run = Run()
+    run.completed = {8}
+    run.give(ended(1), events=8)
+    for _ in range(3):
+        run.give(query(), events=8)
+    assert run.asked == [8]
+    assert run.evicted == 0
 
 
-def watched() -> tuple[WholeTasks, Seen]:
-    seen: Seen = []
-
-    def activate(made: WorkflowActivation) -> WorkflowActivationCompletion:
-        seen.append([name_of(job) for job in made.jobs])
-        return WorkflowActivationCompletion(run_id="ran")
-
-    return WholeTasks(activate), seen
-
-
-def test_events_without_a_task_wait_for_it() -> None:
-    whole, seen = watched()
-    whole(activation(ended(1), task=1, events=3))
-    held = whole(activation(ended(2), ended(3), task=1, events=8))
-    assert held.HasField("successful")
-    assert not held.successful.commands
-    assert held.run_id == "r"
-    whole(activation(asked("status"), task=1, events=8))
-    whole(activation(ended(4), task=1, events=10))
-    whole(activation(asked("status"), task=1, events=10))
-    whole(activation(ended(5), task=2, events=12))
-    whole(activation(ended(6), task=3, events=15))
-    questions = [["query_workflow"]] * 2
-    assert seen == [["1"], *questions, ["2", "3", "4", "5"], ["6"]]
+def test_queries_after_a_replay_ask_nothing() -> None:
+    """A run that was replayed for a query has acted on completed tasks alone."""
+    run = Run()
+    run.give(ended(1), events=4, replaying=True)
+    run.give(query(), events=4)
+    run.give(ended(2), events=8, replaying=True)
+    run.give(query(), events=8)
+    assert run.asked == []
+    assert run.evicted == 0
 
 
-def test_what_belongs_to_a_task_is_not_held() -> None:
-    whole, seen = watched()
-    whole(activation(ended(1), task=1, events=3))
-    # A local activity's end moves the clock on; a cancelled activity echoes within the task.
-    whole(activation(ended(2, local=True), task=1, events=3, late_ms=5))
-    whole(activation(ended(3), task=1, events=3, late_ms=5))
-    # A question may tell of events that bring no job, before a local activity ends.
-    whole(activation(asked("status"), task=1, events=5, late_ms=5))
-    whole(activation(ended(4, local=True), task=1, events=5, late_ms=5))
-    assert seen == [["1"], ["2"], ["3"], ["query_workflow"], ["4"]]
+def test_tasks_and_their_own_queries_ask_nothing() -> None:
+    run = Run()
+    for events in (4, 8, 12):
+        run.give(ended(events), events=events)
+        run.give(query("by the task"), events=events)
+    assert run.asked == []
 
 
-@pytest.mark.parametrize("late_ms", [0, 5])
-def test_events_after_a_local_activity_wait_too(late_ms: int) -> None:
-    """Whether the clock stays where that moved it, or is set back to the task's start."""
-    whole, seen = watched()
-    whole(activation(ended(1), task=1, events=3))
-    whole(activation(ended(2, local=True), task=1, events=3, late_ms=5))
-    whole(activation(asked("status"), task=1, events=3))
-    whole(activation(ended(3), task=1, events=6, late_ms=late_ms))
-    whole(activation(ended(4), task=2, events=9))
-    assert seen == [["1"], ["2"], ["query_workflow"], ["3", "4"]]
+def test_discarded_run_acts_on_nothing_more() -> None:
+    """The SDK evicts it first; were it not to, the task would fail and be replayed."""
+    run = Run()
+    run.give(ended(1), events=4)
+    run.give(query(), events=4)
+    run.give(query(), events=4)
+    with pytest.raises(DiscardedRunError):
+        run.give(ended(2), events=8)
+    assert run.seen.count("resolve_activity") == 1
+    run.give(eviction(), events=4)
+    assert run.seen[-1] == "remove_from_cache"
 
 
-def test_eviction_takes_nothing_along() -> None:
-    whole, seen = watched()
-    whole(activation(ended(1), task=1, events=3))
-    whole(activation(ended(2), task=1, events=6))
-    whole(evicted())
-    assert seen == [["1"], ["remove_from_cache"]]
+def test_task_that_was_lost_during_a_local_activity_is_not_built_upon() -> None:
+    run = Run()
+    run.commands = [1]
+    run.give(ended(5), events=4)
+    with pytest.raises(DiscardedRunError):
+        run.give(ended(1, local=True), ended(6), events=9)
+    assert run.asked == [4]
 
 
-def test_tasks_are_told_apart_when_clocks_step_back() -> None:
-    whole, seen = watched()
-    whole(activation(ended(1), task=1, events=3))
-    whole(activation(ended(2), task=2, events=6, late_ms=-1000))
-    assert seen == [["1"], ["2"]]
+def test_task_that_a_local_activity_prolongs_goes_on() -> None:
+    run = Run()
+    run.completed = {4}
+    run.commands = [1]
+    run.give(ended(5), events=4)
+    run.give(ended(6), events=9)
+    run.give(ended(1, local=True), events=9)
+    run.give(ended(7), events=12)
+    assert run.asked == [4]
+    assert run.evicted == 0
 
 
-def test_tasks_are_told_apart_where_a_server_tells_no_size() -> None:
-    whole, seen = watched()
-    for made in (
-        activation(ended(1), task=1, events=3),
-        activation(ended(2), task=1, events=6),
-        activation(ended(3), task=2, events=9),
-    ):
-        made.history_size_bytes = 0
-        whole(made)
-    assert seen == [["1"], ["2", "3"]]
+def answers(completion: WorkflowActivationCompletion) -> list[str]:
+    commands = completion.successful.commands
+    return [c.respond_to_query.query_id for c in commands if c.HasField("respond_to_query")]
 
 
-def test_updates_are_never_held() -> None:
-    """One that is refused leaves no events behind: the next task begins where its did."""
-    whole, seen = watched()
-    whole(activation(ended(1), task=1, events=3))
-    for _ in range(2):
-        whole(activation(requested(), task=2, events=7))
-        whole(activation(asked("status"), task=2, events=5))
-    whole(activation(ended(2), task=2, events=7))
-    whole(activation(ended(3), task=3, events=10))
-    refused = [["do_update"], ["query_workflow"]]
-    assert seen == [["1"], *refused, *refused, ["2", "3"]]
+def test_query_waits_for_the_local_activities_of_its_task() -> None:
+    run = Run()
+    run.commands = [1]
+    run.give(ended(5), events=4)
+    assert answers(run.give(query("early"), events=4)) == []
+    run.commands = [2]
+    assert answers(run.give(ended(1, local=True), events=4)) == []
+    assert answers(run.give(ended(2, local=True), events=4)) == ["early"]
+    assert answers(run.give(ended(6), events=8)) == []
+    assert answers(run.give(query("late"), events=8)) == ["late"]
 
 
-def test_task_after_a_refused_update_is_not_held() -> None:
-    whole, seen = watched()
-    whole(activation(requested(), task=1, events=7))
-    # The size is still that of the update's task, which was not kept.
-    whole(activation(ended(1), task=1, events=9, late_ms=20))
-    assert seen == [["do_update"], ["1"]]
+def test_query_that_its_task_left_open_comes_again() -> None:
+    """A long local activity prolongs its task, and the server gives the query to the next part."""
+    run = Run()
+    run.completed = {4}
+    run.commands = [1]
+    run.give(ended(5), events=4)
+    run.give(query("early"), events=4)
+    run.give(ended(6), events=9)
+    run.give(query("early"), events=9)
+    assert answers(run.give(ended(1, local=True), events=9)) == ["early"]
+
+
+def test_local_activity_whose_end_was_recorded_unseen_is_replayed() -> None:
+    run = Run()
+    run.completed, run.recorded = {4}, {1}
+    run.commands = [1]
+    run.give(ended(5), events=4)
+    with pytest.raises(DiscardedRunError):
+        run.give(ended(1, local=True), events=8)
+
+
+def test_local_activity_that_ends_in_its_task_asks_nothing() -> None:
+    run = Run()
+    for events in (4, 8):
+        run.commands = [events]
+        run.give(ended(100 + events), events=events)
+        run.give(ended(events, local=True), events=events)
+    assert run.asked == []
