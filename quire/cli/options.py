@@ -5,6 +5,21 @@ from typing import Annotated
 
 import typer
 
+from quire.cli.program import TOOL, version
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"{TOOL} {version()}")  # noqa: T201
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Standard output holds exactly one JSON object.")
 ]

@@ -88,6 +88,6 @@ def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentRep
     except OSError as error:
         raise UsageError(
             f"--out {folder}: {error.strerror}.",
-            f"The result is kept; try another folder: starter.py result {report.job_id} --out ...",
+            f"The result is kept; try another folder: `quire result {report.job_id} --out ...`.",
         ) from None
     return moved
