@@ -7,6 +7,7 @@ from datetime import datetime
 from quire.cli.output import say
 from quire.cli.screen import screen
 from quire.cli.table import Column, fitting_table
+from quire.domain.counts import counted
 from quire.jobs.list_jobs import JobRow, spent_on, total_of
 
 COLUMNS = (
@@ -41,14 +42,10 @@ def show_rows(rows: Sequence[JobRow], now: datetime) -> None:
 def total_words(rows: Sequence[JobRow]) -> str:
     """The sums of the rows in one line; an unknown price makes the cost a lower bound."""
     total = total_of(rows)
-    documents = _count(total.documents, "document")
+    documents = counted(total.documents, "document")
     if len(rows) > total.documents:
-        documents = f"{len(rows)} runs of {documents}"
-    return f"{documents}, {_count(total.pages, 'page')}: {spent_on(rows).words()}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        documents = f"{counted(len(rows), 'run')} of {documents}"
+    return f"{documents}, {counted(total.pages, 'page')}: {spent_on(rows).words()}"
 
 
 def _words(row: JobRow, now: datetime) -> dict[str, str]:

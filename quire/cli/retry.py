@@ -8,6 +8,7 @@ from quire.cli.arguments import page_list
 from quire.cli.options import AsJson, Job, Owner
 from quire.cli.output import Exit, ResultOutput, say
 from quire.cli.run_command import command_settings, run
+from quire.domain.counts import plural
 from quire.domain.errors import UsageError
 from quire.domain.page_ranges import format_pages
 from quire.settings import Settings
@@ -45,7 +46,9 @@ async def _retry(
         outcome = await until_done(say_later(no_worker(WAITS)), retrying)
         if not outcome.nothing_to_do:
             if outcome.pages:
-                say(f"job {job_id}: reading again pages {format_pages(outcome.pages)}")
+                numbers = format_pages(outcome.pages)
+                pages_read = plural(len(outcome.pages), "page")
+                say(f"job {job_id}: reading again {pages_read} {numbers}")
             return await show_result(settings, await follow_job(outcome.handle), output)
         if pages is not None:
             raise UsageError(

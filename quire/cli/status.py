@@ -8,6 +8,7 @@ from quire.cli.options import AsJson, Job
 from quire.cli.output import Exit
 from quire.cli.run_command import command_settings, run
 from quire.contracts.status import DocumentStatus
+from quire.domain.counts import counted
 from quire.settings import Settings
 
 
@@ -43,4 +44,4 @@ def _show(found: DocumentStatus) -> None:
         console.print(found.error_message)
     codes = Counter(e.code.value for e in found.progress_detail.page_errors.values())
     for code, count in sorted(codes.items()):
-        console.print(f"{count} pages degraded with {code}")
+        console.print(f"{counted(count, 'page')} degraded with {code}")
