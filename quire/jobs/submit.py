@@ -16,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from quire.app import plan_defaults, seal_password
 from quire.contracts.carried import DocumentRun
 from quire.contracts.document import DocumentRequest
-from quire.contracts.names import STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
+from quire.contracts.names import NAME_MEMO, STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
 from quire.domain import errors
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
 from quire.jobs.handles import Handle, handle_of
@@ -97,7 +97,10 @@ async def _start(
                     SearchAttributePair(search_attributes.USER, request.user_id or "-"),
                 ]
             ),
-            memo={STARTED_MEMO: datetime.now(UTC).isoformat()},
+            memo={
+                STARTED_MEMO: datetime.now(UTC).isoformat(),
+                NAME_MEMO: request.source_name,
+            },
             static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
             static_details=render_request(request, engine),
             # Where the server shares queues fairly, each owner gets an equal part of the slots.
