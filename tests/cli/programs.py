@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from testing.tool import Tool, own_environment
@@ -23,14 +24,17 @@ def installed(folder: Path, name: str = "quire", module: str = "quire.cli.main")
 
 
 def run(
-    *command: object, data: bytes | None = None, tool: Tool | None = None, **settings: str
+    *command: object,
+    data: bytes = b"",
+    tool: Tool | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """A command with this standard input, and the settings of a tool."""
-    environment = tool.environment(settings) if tool else {**own_environment(), **settings}
+    environment = tool.environment({}) if tool else {**own_environment(), **(settings or {})}
     return subprocess.run(
         [*map(str, command)],
         env=environment,
-        input=b"" if data is None else data,
+        input=data,
         capture_output=True,
         timeout=120,
         cwd=os.environ.get("TMPDIR", "/tmp"),

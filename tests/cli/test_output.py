@@ -7,6 +7,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -179,7 +180,7 @@ def test_status_says_how_far_and_when_pages_are_tried(
     held = tool.also(DISPATCH_MODE="hold")
     process = held.start("process", mixed, "--json", "--job-id", "held", "--deadline", "30m")
     try:
-        pages = {}
+        pages: dict[int, Any] = {}
         while not any(page["retry_after"] for page in pages.values()):
             found = held.run("status", "held", "--json", "--with-pages").json
             pages = {page["page"]: page for page in found.get("pages", [])}

@@ -35,7 +35,7 @@ def test_version_without_an_installed_package(monkeypatch: pytest.MonkeyPatch) -
 def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     quire = installed(tmp_path)
     detection = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    shown = run(quire, "--show-completion", "bash", **detection)
+    shown = run(quire, "--show-completion", "bash", settings=detection)
     assert shown.returncode == 0
     assert b"complete -o default -F _quire_completion quire" in shown.stdout
     script = shown.stdout.decode() + (
@@ -82,7 +82,7 @@ def test_help_and_errors_say_quire_when_called_so(tmp_path: Path) -> None:
     assert b"Usage: starter.py [OPTIONS]" in run(sys.executable, ROOT / "starter.py").stdout
     checkout = (sys.executable, ROOT / "starter.py")
     for program_, name in (((quire,), "quire"), (checkout, "starter.py")):
-        ran = run(*program_, "result", "nothing", "--json", **state)
+        ran = run(*program_, "result", "nothing", "--json", settings=state)
         assert ran.returncode == 4
         assert f"`{name} list`" in ran.stderr.decode()
         assert f"`{name} list`" in json.loads(ran.stdout)["error"]["remedy"]
