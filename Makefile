@@ -2,7 +2,13 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+# What each target needs besides Quire itself; `bench` draws charts, and its tests do too. Types are
+# checked against every library that the code and its tests import.
+EXTRAS_demo  := embedded,ocr
+EXTRAS_bench := embedded,ocr,bench
+EXTRAS_test  := embedded,ocr,otel,bench,test
+EXTRAS_all   := embedded,ocr,otel,bench,test,lint
+WITH   := $(VENV)/.with-
 # One more than the cores: many tests of `make test` wait for a timeout or for a vendor.
 JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
@@ -20,31 +26,34 @@ help:
 	@echo "make bench-full  every case, into docs/benchmarks/full (40 minutes)"
 	@echo "make faults kill, starve and damage everything, and print what was lost (40 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
-	@echo "make clean  remove .venv and caches"
+	@echo "make clean  remove .venv and caches, and say what is left"
+	@echo "Each target installs into .venv what it needs, and no more."
 
-setup: $(STAMP)
+setup: $(WITH)all
 
-$(STAMP): pyproject.toml constraints.txt
+$(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: set PYTHON=/path/to/python3"; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: set PYTHON=/path/to/python3"; exit 2; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV) (once, about a minute) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,ocr,otel,test,lint,bench]'
-	@touch $(STAMP)
+	@$(PYTHON) -m venv $(VENV)
 
-demo: $(STAMP)
+$(WITH)%: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing into $(VENV): quire[$(EXTRAS_$*)] (once, about a minute) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS_$*)]'
+	@touch $@
+
+demo: $(WITH)demo
 	@$(BIN)/python -m samples.make_sample samples/out/sample.pdf
 	@$(BIN)/python starter.py process samples/out/sample.pdf --out demo-output
 
 # mypy runs beside the tests; what it says comes after theirs.
-check: $(STAMP)
+check: $(WITH)all
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@said=$$(mktemp); $(BIN)/mypy >$$said 2>&1 & types=$$!; \
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not servers"; tests=$$?; \
 	wait $$types; typed=$$?; cat $$said; rm -f $$said; [ $$tests = 0 ] && [ $$typed = 0 ]
 
-test: $(STAMP)
+test: $(WITH)test
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Not part of `test`, which must not touch the machine: tests without their tool are skipped.
@@ -58,26 +67,29 @@ tools:
 	else echo "Needs root on Debian: prometheus, chromium, chromium-driver. Without them their tests are skipped."; exit 1; fi
 
 # Tests fail when a generated page is out of date.
-docs: $(STAMP)
+docs: $(WITH)demo
 	@$(BIN)/python -m tools.write_errors_doc
 	@$(BIN)/python -m tools.draw_map
 
-pictures: $(STAMP) tools
+pictures: $(WITH)test tools
 	@PICTURES=docs/images $(BIN)/python -m pytest -q tests/operations/test_web_ui.py
 
-lint: $(STAMP)
+lint: $(WITH)all
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-bench: $(STAMP)
+bench: $(WITH)bench
 	@$(BIN)/python -m bench
 
-bench-full: $(STAMP)
+bench-full: $(WITH)bench
 	@$(BIN)/python -m bench --full
 
-faults: $(STAMP)
+faults: $(WITH)bench
 	@$(BIN)/python -m bench.faults
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	@for left in "$${STATE_DIR:-$$HOME/.local/state/quire}" samples/out demo-output; do \
+		[ ! -e "$$left" ] || echo "left: $$left (remove it with: rm -r '$$left')"; done
+	@echo "The state folder holds jobs, results and paid answers of this user; other STORE_URL and RESULTS_URL are left too."

@@ -214,6 +214,7 @@ def test_a_file_of_activities_is_an_activity() -> None:
 REPLAYED_OUTSIDE_WORKFLOWS = {
     "activities.support.failures",
     "quire.domain.cost",
+    "quire.domain.counts",
     "quire.domain.document.access",
     "quire.domain.document.attempts",
     "quire.domain.document.keys",

@@ -4,13 +4,16 @@ import asyncio
 import time
 
 from quire.cli.output import say
+from quire.cli.program import tool_name, worker_name
 
 # Another worker takes over the documents of a lost one sooner than this.
 LONG_S = 10.0
-NO_WORKER = (
-    "no worker answers; the document waits for one "
-    "(start one with: worker.py; starter.py doctor checks what runs)"
-)
+
+
+def no_worker(waits: str = "the document waits for one") -> str:
+    """One line: no worker answers, what waits for it, and what to do."""
+    help_ = f"start one with: {worker_name()}; {tool_name()} doctor checks what runs"
+    return f"no worker answers; {waits} ({help_})"
 
 
 class AnswerAge:
@@ -37,7 +40,7 @@ class AnswerAge:
     def report(self) -> None:
         """Print one line once the time is long, and no more until a worker has answered."""
         if self.is_long and not self._reported:
-            say(NO_WORKER)
+            say(no_worker())
             self._reported = True
 
 

@@ -6,7 +6,7 @@ import secrets
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -16,6 +16,12 @@ from quire.contracts.page_ranges import parse_pages
 from quire.domain.errors import UsageError
 from quire.domain.units import parse_duration
 from quire.settings import forget_password
+
+if TYPE_CHECKING:
+    from quire.jobs.origins import Given
+
+# The name of a document that came by standard input.
+STDIN = "stdin"
 
 
 def new_job_id() -> str:
@@ -52,6 +58,27 @@ def read_secret(password: str | None, password_file: Path | None) -> str | None:
     """The password from the option or a file; it is removed from the environment."""
     forget_password()
     return password if password_file is None else read_password(password_file)
+
+
+def given_document(source: list[str], password_file: Path | None) -> "Given":
+    """The sources as they are, or standard input for a dash."""
+    if "-" not in source:
+        return source
+    from quire.jobs.origins import Upload
+
+    if len(source) > 1:
+        raise UsageError("Standard input (-) cannot be combined with other documents.")
+    if password_file is not None and str(password_file) == "-":
+        raise UsageError(
+            "Standard input cannot be both the document and the password.",
+            "Put the password into a file, or into QUIRE_PASSWORD.",
+        )
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError(
+            "Standard input is a terminal, and - reads the document from it.",
+            "Send a file: `quire process - < document.pdf`; a file of that name is ./-.",
+        )
+    return Upload(sys.stdin.buffer, STDIN)
 
 
 def check_out(folder: Path | None) -> None:

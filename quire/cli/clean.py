@@ -9,6 +9,7 @@ from quire.cli.arguments import seconds_of
 from quire.cli.options import AsJson
 from quire.cli.output import Exit, say
 from quire.cli.run_command import command_settings, run
+from quire.domain.counts import counted
 from quire.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ def clean(
 def _show(outcome: "CleanOutcome") -> None:
     verb = "would be removed" if outcome.dry_run else "removed"
     for kind, removed in outcome.kinds.items():
-        say(f"{kind}: {removed.objects} objects, {removed.bytes:,} bytes")
-    cached = f"{outcome.cache_bytes:,} bytes of the cache"
-    say(f"{outcome.objects} objects, {outcome.bytes:,} bytes {verb}; {cached}")
+        say(f"{kind}: {_sizes(removed.objects, removed.bytes)}")
+    cached = f"{counted(outcome.cache_bytes, 'byte')} of the cache"
+    say(f"{_sizes(outcome.objects, outcome.bytes)} {verb}; {cached}")
+
+
+def _sizes(objects: int, size: int) -> str:
+    return f"{counted(objects, 'object')}, {counted(size, 'byte')}"

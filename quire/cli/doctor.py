@@ -1,12 +1,13 @@
 """`doctor`: check the installation."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from quire.cli.options import AsJson
 from quire.cli.output import Exit
+from quire.cli.program import as_called
 from quire.cli.run_command import command_settings, run
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> Exit:
         findings = await examine(settings)
         failed = [finding for finding in findings if finding.ok is False]
         if as_json:
-            checks = [asdict(finding) for finding in findings]
+            checks = [asdict(_as_called(finding)) for finding in findings]
             context.obj.print_json({"ok": not failed, "checks": checks})
         else:
             _show(findings)
@@ -40,5 +41,9 @@ def _show(findings: "list[Finding]") -> None:
     from quire.cli.screen import screen
 
     for finding in findings:
-        words = f" {finding.name}: {finding.detail} {finding.remedy}".rstrip()
+        words = f" {finding.name}: {finding.detail} {as_called(finding.remedy)}".rstrip()
         screen().print(Text.assemble(MARKS[finding.ok], words))
+
+
+def _as_called(finding: "Finding") -> "Finding":
+    return replace(finding, remedy=as_called(finding.remedy))

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import typer
 
-from quire.cli.arguments import make_request, page_list, read_secret
+from quire.cli.arguments import given_document, make_request, page_list, read_secret
 from quire.cli.options import (
     AsJson,
     Engine,
@@ -36,6 +36,7 @@ def estimate(
     may be paid for on several of them.
     """
     settings = command_settings()
+    given = given_document(source, password_file)
     secret = read_secret(password, password_file)
     request = make_request(
         job_id="estimate",
@@ -50,7 +51,7 @@ def estimate(
         from quire.cli.estimate_table import show_estimate
         from quire.jobs.estimate import estimate_cost
 
-        found = await estimate_cost(settings, request, source, secret)
+        found = await estimate_cost(settings, request, given, secret)
         if as_json:
             context.obj.print_json(asdict(found))
         else:

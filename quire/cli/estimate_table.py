@@ -2,6 +2,7 @@
 
 from quire.cli.screen import screen
 from quire.cli.table import Column, fitting_table
+from quire.domain.counts import counted
 from quire.jobs.estimate import Estimate
 
 COLUMNS = (
@@ -22,7 +23,8 @@ def show_estimate(found: Estimate) -> None:
     """Print a line of counts, a table with a row a tier, and the assumptions."""
     console = screen()
     classes = ", ".join(f"{count} {name}" for name, count in found.pages_by_class.items())
-    console.print(f"{found.total_pages} pages: {classes}; {found.calls} calls to a model")
+    pages = counted(found.total_pages, "page")
+    console.print(f"{pages}: {classes}; {counted(found.calls, 'call')} to a model")
     rows = [
         {
             "tier": tier,

@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from quire.cli.answer_age import NO_WORKER, AnswerAge
+from quire.cli.answer_age import AnswerAge, no_worker
 from quire.cli.output import say
 from quire.cli.progress_view import one_line, render
 from quire.contracts.results import DocumentResult
@@ -74,7 +74,7 @@ def picture(last: JobView | None, age: AnswerAge, width: int) -> Group:
     parts = [] if last is None else [render(last, width)]
     if age.is_long:
         since = "" if last is None else f"as of {age.seconds:.0f} s ago: "
-        parts.append(Text(since + NO_WORKER, style="yellow"))
+        parts.append(Text(since + no_worker(), style="yellow"))
     return Group(*parts)
 
 

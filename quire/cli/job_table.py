@@ -7,6 +7,7 @@ from datetime import datetime
 from quire.cli.output import say
 from quire.cli.screen import screen
 from quire.cli.table import Column, fitting_table
+from quire.domain.counts import counted
 from quire.jobs.list_jobs import JobRow, spent_on, total_of
 
 COLUMNS = (
@@ -15,12 +16,14 @@ COLUMNS = (
     Column("status", 1),
     Column("pages", 2),
     Column("fallback", 3),
-    Column("cost", 4),
-    Column("age", 5),
-    Column("took", 6),
-    Column("tokens", 7),
-    Column("user_id", 8, at_least=12),
-    Column("engine", 9),
+    Column("cost", 5),
+    Column("age", 6),
+    Column("took", 7),
+    Column("tokens", 8),
+    Column("user_id", 9, at_least=12),
+    Column("engine", 10),
+    # The last one: scripts may know the others by their place.
+    Column("source_name", 4, at_least=16, cut=True),
 )
 
 
@@ -41,14 +44,10 @@ def show_rows(rows: Sequence[JobRow], now: datetime) -> None:
 def total_words(rows: Sequence[JobRow]) -> str:
     """The sums of the rows in one line; an unknown price makes the cost a lower bound."""
     total = total_of(rows)
-    documents = _count(total.documents, "document")
+    documents = counted(total.documents, "document")
     if len(rows) > total.documents:
-        documents = f"{len(rows)} runs of {documents}"
-    return f"{documents}, {_count(total.pages, 'page')}: {spent_on(rows).words()}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        documents = f"{counted(len(rows), 'run')} of {documents}"
+    return f"{documents}, {counted(total.pages, 'page')}: {spent_on(rows).words()}"
 
 
 def _words(row: JobRow, now: datetime) -> dict[str, str]:
@@ -60,12 +59,18 @@ def _words(row: JobRow, now: datetime) -> dict[str, str]:
         "took": short_time((ended - started).total_seconds()) if ended else None,
         "fallback": row.fallback_pages,
         "cost": None if cost is None else f"${cost:.4f}",
+        "source_name": _printable(row.source_name or "-"),
     }
     return {
         name: "" if value is None else str(value)
         for name in (column.name for column in COLUMNS)
         for value in [words[name] if name in words else getattr(row, name)]
     }
+
+
+def _printable(name: str) -> str:
+    """A file may have any name: line ends, tabs and control codes must not reach the terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
 def short_time(seconds: float) -> str:

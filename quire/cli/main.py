@@ -9,6 +9,7 @@ from quire.cli.clean import clean
 from quire.cli.doctor import doctor
 from quire.cli.estimate import estimate
 from quire.cli.list import list_command
+from quire.cli.options import Version
 from quire.cli.process import process
 from quire.cli.result import result
 from quire.cli.retry import retry
@@ -16,7 +17,14 @@ from quire.cli.run_command import call, leave
 from quire.cli.status import status
 from quire.cli.watch import watch
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback(help=__doc__)
+def program(_version: Version = False) -> None:
+    """The options before a command."""
+
+
 app.command()(process)
 app.command()(estimate)
 app.command()(status)

@@ -5,13 +5,30 @@ from typing import Annotated
 
 import typer
 
+from quire.cli.program import TOOL, version
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"{TOOL} {version()}")  # noqa: T201
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Standard output holds exactly one JSON object.")
 ]
 Job = Annotated[str, typer.Argument(help="The job's id.")]
 Origins = Annotated[
     list[str],
-    typer.Argument(help="A PDF, a folder of page images or several, http(s)://, s3://."),
+    typer.Argument(
+        help="A PDF, a folder of page images or several, http(s)://, s3://; - for standard input."
+    ),
 ]
 Engine = Annotated[str | None, typer.Option(help="openai, anthropic, an extra provider, or local.")]
 Password = Annotated[
@@ -27,4 +44,13 @@ Prompt = Annotated[str, typer.Option(help="Instructions, added to the rules of t
 TextOnly = Annotated[bool, typer.Option("--text-only", help="MuPDF's text only.")]
 Pages = Annotated[str | None, typer.Option(help="Only these pages: 1-5,9.")]
 Out = Annotated[Path | None, typer.Option(help="Also write text.txt and result.json here.")]
+Text = Annotated[
+    bool,
+    typer.Option(
+        "--text", help="Standard output holds the document's text alone; the report is beside it."
+    ),
+]
+WithText = Annotated[
+    bool, typer.Option("--with-text", help="With --json: the text too, whole and of each page.")
+]
 Owner = Annotated[str, typer.Option(help="The owner of the job.")]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quire.contracts.codes import ErrorInfo
 from quire.domain import errors
-from quire.domain.errors import QuireError
+from quire.domain.errors import QuireError, UsageError
 
 
 class Exit(IntEnum):
@@ -72,4 +72,25 @@ class ResultOutput:
     as_json: bool = False
     out: Path | None = None
     strict: bool = False
+    # Standard output holds the link alone, or the text alone.
     link: bool = False
+    text: bool = False
+    # The JSON object holds the text too.
+    with_text: bool = False
+
+    def check(self) -> None:
+        """Refuse options that want standard output for different things."""
+        if self.text and self.as_json:
+            raise UsageError(
+                "--text and --json cannot both have standard output.",
+                "--json --with-text puts the text into the JSON.",
+            )
+        if self.text and self.link:
+            raise UsageError("--text and --link cannot both have standard output.")
+        if self.with_text and not self.as_json:
+            raise UsageError("--with-text goes with --json.", "--text prints the text alone.")
+
+    @property
+    def report_on_stderr(self) -> bool:
+        """Whether standard output is for something else than the report."""
+        return self.text or self.link

@@ -9,6 +9,7 @@ import typer
 
 from quire.cli.arguments import (
     check_out,
+    given_document,
     make_request,
     new_job_id,
     page_list,
@@ -25,11 +26,16 @@ from quire.cli.options import (
     Password,
     PasswordFile,
     Prompt,
+    Text,
     TextOnly,
+    WithText,
 )
 from quire.cli.output import Answer, Exit, ResultOutput, say
+from quire.cli.program import tool_name
 from quire.cli.run_command import command_settings, run
 from quire.contracts.document import DocumentRequest
+from quire.contracts.names import workflow_id
+from quire.domain.errors import UsageError
 from quire.settings import Settings
 
 
@@ -56,12 +62,24 @@ def process(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 5 when any page is degraded.")
     ] = False,
+    text: Text = False,
     as_json: AsJson = False,
+    with_text: WithText = False,
 ) -> Exit:
     """Turn one document into text."""
     from quire.jobs.submit import prepare_request
 
+    answer: Answer = context.obj
+    output = ResultOutput(
+        answer, as_json=as_json, out=out, strict=strict, text=text, with_text=with_text
+    )
+    output.check()
+    if detach and (text or with_text):
+        raise UsageError(
+            "--detach returns before there is a text.", "Later: `quire result JOB --text`."
+        )
     settings = command_settings()
+    given = given_document(source, password_file)
     secret = read_secret(password, password_file)
     check_out(out)
     request = make_request(
@@ -76,12 +94,11 @@ def process(
         user_id=user,
         force=force,
     )
-    answer: Answer = context.obj
+
     answer.job_id = job_id
-    output = ResultOutput(answer, as_json=as_json, out=out, strict=strict)
 
     async def work() -> Exit:
-        ready = await prepare_request(settings, request, source, secret)
+        ready = await prepare_request(settings, request, given, secret)
         return await (_start_detached if detach else _process)(settings, ready, output)
 
     return run(work())
@@ -99,7 +116,7 @@ async def _process(settings: Settings, request: DocumentRequest, output: ResultO
             handle = await submit(jobs, request)
             output.answer.job_id = request.job_id
             where = f"; Web UI: {jobs.ui_url}" if jobs.ui_url else ""
-            say(f"job {request.job_id}{where}")
+            say(f"{_job_words(request)}{where}")
             result = await follow_job(handle)
         return await show_result(settings, result, output)
 
@@ -118,12 +135,17 @@ async def _start_detached(
             output.answer.job_id = request.job_id
     if not settings.cluster:
         _run_in_background(settings, request.job_id, output.out)
-    say(f"job {request.job_id}; follow it with: starter.py watch {request.job_id}")
+    say(f"{_job_words(request)}; follow it with: {tool_name()} watch {request.job_id}")
     if output.as_json:
-        output.answer.print_json({"job_id": request.job_id, "status": "pending"})
+        ids = {"job_id": request.job_id, "workflow_id": workflow_id(request.job_id)}
+        output.answer.print_json({**ids, "status": "pending"})
     else:
         print(request.job_id)  # noqa: T201
     return Exit.DONE
+
+
+def _job_words(request: DocumentRequest) -> str:
+    return f"job {request.job_id} (workflow {workflow_id(request.job_id)})"
 
 
 def _run_in_background(settings: Settings, job_id: str, out: Path | None) -> None:

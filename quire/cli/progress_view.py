@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from quire.contracts.status import BreakerStatus, DocumentStatus
+from quire.domain.counts import counted
 from quire.jobs.status import JobView
 from workflows.document.details import bar
 
@@ -35,8 +36,9 @@ def one_line(view: JobView) -> str:
     done = status.completed_items + status.failed_items
     sources = ", ".join(f"{count} {name}" for name, count in detail.pages_by_source.items())
     resting = ", ".join(f"{b.key} {b.state}" for b in view.breakers if b.state != "closed")
+    share = f" ({status.progress:.0f}%)" if status.total_items else ""
     parts = [
-        f"{detail.phase}: {done}/{status.total_items} pages",
+        f"{detail.phase}: {done:,}/{counted(status.total_items, 'page')}{share}",
         sources,
         resting,
         cost_words(detail.input_tokens + detail.output_tokens, detail.cost_usd),
@@ -56,7 +58,7 @@ def render(view: JobView, width: int) -> RenderableType:
     """The live picture, never wider than the terminal."""
     status, detail = view.status, view.status.progress_detail
     done, total = status.completed_items + status.failed_items, status.total_items
-    count = f" {done}/{total} pages"
+    count = f" {done:,}/{counted(total, 'page')} {status.progress:.0f}%"
     room = max(5, min(40, width - len(detail.phase) - len(count) - 2))
     lines: list[RenderableType] = [
         Text.assemble((detail.phase, "bold"), " ", (bar(done, total, room), "green"), count),

@@ -11,6 +11,7 @@ from quire.cli.progress_view import STYLES, cost_words
 from quire.cli.screen import screen
 from quire.cli.table import Column, fitting_table
 from quire.contracts.results import DocumentReport, PageResult
+from quire.domain.counts import counted
 from quire.domain.errors import UsageError
 
 COLUMNS = (
@@ -25,9 +26,9 @@ COLUMNS = (
 EVERY_PAGE_UP_TO = 40
 
 
-def show_report(report: DocumentReport) -> None:
+def show_report(report: DocumentReport, *, on_stderr: bool = False) -> None:
     """Print the pages with their text sources, the counts, and the place of the text."""
-    console = screen()
+    console = screen(on_stderr=on_stderr)
     short = len(report.pages) <= EVERY_PAGE_UP_TO
     shown = [page for page in report.pages if short or page.source.degraded]
     if shown:
@@ -72,7 +73,7 @@ def _counts(report: DocumentReport) -> str:
         datetime.fromisoformat(report.completed_at) - datetime.fromisoformat(report.started_at)
     ).total_seconds()
     cost = cost_words(meta.input_tokens + meta.output_tokens, meta.cost_usd) or "$0.0000"
-    return f"{meta.total_pages} pages in {took:.1f} s: {by_source}; {cost}"
+    return f"{counted(meta.total_pages, 'page')} in {took:.1f} s: {by_source}; {cost}"
 
 
 def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentReport:
@@ -88,6 +89,6 @@ def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentRep
     except OSError as error:
         raise UsageError(
             f"--out {folder}: {error.strerror}.",
-            f"The result is kept; try another folder: starter.py result {report.job_id} --out ...",
+            f"The result is kept; try another folder: `quire result {report.job_id} --out ...`.",
         ) from None
     return moved

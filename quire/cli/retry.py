@@ -8,15 +8,13 @@ from quire.cli.arguments import page_list
 from quire.cli.options import AsJson, Job, Owner
 from quire.cli.output import Exit, ResultOutput, say
 from quire.cli.run_command import command_settings, run
+from quire.domain.counts import plural
 from quire.domain.errors import UsageError
 from quire.domain.page_ranges import format_pages
 from quire.settings import Settings
 
 # The server keeps a retry that no worker has accepted in memory only, while the command waits.
-NO_WORKER = (
-    "no worker answers; the retry waits for one as long as this command runs "
-    "(start one with: worker.py; starter.py doctor checks what runs)"
-)
+WAITS = "the retry waits for one as long as this command runs"
 
 
 def retry(
@@ -35,7 +33,7 @@ def retry(
 async def _retry(
     settings: Settings, job_id: str, user: str, pages: str | None, output: ResultOutput
 ) -> Exit:
-    from quire.cli.answer_age import say_later
+    from quire.cli.answer_age import no_worker, say_later
     from quire.cli.follow_job import follow_job, until_done
     from quire.cli.show_result import show_result
     from quire.jobs.access import Caller
@@ -45,15 +43,17 @@ async def _retry(
 
     async with open_jobs(settings) as jobs:
         retrying = retry_pages(jobs, job_id, Caller(user), pages)
-        outcome = await until_done(say_later(NO_WORKER), retrying)
+        outcome = await until_done(say_later(no_worker(WAITS)), retrying)
         if not outcome.nothing_to_do:
             if outcome.pages:
-                say(f"job {job_id}: reading again pages {format_pages(outcome.pages)}")
+                numbers = format_pages(outcome.pages)
+                pages_read = plural(len(outcome.pages), "page")
+                say(f"job {job_id}: reading again {pages_read} {numbers}")
             return await show_result(settings, await follow_job(outcome.handle), output)
         if pages is not None:
             raise UsageError(
                 f"--pages: job {job_id!r} has no page {pages}.",
-                f"See its pages with: starter.py result {job_id}",
+                f"See its pages with `quire result {job_id}`.",
             )
         say(f"Nothing to retry: job {job_id!r} has no degraded page.")
         return await show_result(settings, await wait_for_result(outcome.handle), output)

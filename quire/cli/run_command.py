@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from quire.cli.output import Answer, Exit, exit_code, say
+from quire.cli.program import as_called, tool_name
 from quire.contracts.codes import ErrorInfo
 from quire.domain import errors
 from quire.domain.errors import QuireError
@@ -45,7 +46,9 @@ def call(app: typer.Typer, arguments: list[str]) -> int:
     """The exit code of a command line; every error ends as one line with its remedy."""
     try:
         return _call(app, arguments)
-    except (BrokenPipeError, SystemExit):
+    except (BrokenPipeError, SystemExit) as leaving:
+        if isinstance(leaving, SystemExit) and leaving.code == 0:
+            return Exit.DONE  # shell completion ends so
         # The reader of the output is gone, as with `| head -1`, so nothing is printed. Typer and
         # rich raise SystemExit for it. A job that was started is kept, as with Ctrl-C.
         return Exit.PIPE_CLOSED
@@ -56,12 +59,14 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
 
     def show(info: ErrorInfo) -> None:
         """Print one clear line, and with `--json` the one JSON object."""
+        info = info.model_copy(update={"remedy": as_called(info.remedy)})
         say(info.line())
         if as_json:
             answer.print_error(info)
 
     try:
-        code = int(app(arguments, standalone_mode=False, obj=answer) or 0)
+        ran = app(arguments, prog_name=tool_name(), standalone_mode=False, obj=answer)
+        code = int(ran or 0)
         if code == Exit.INTERRUPTED:
             # Typer returns this code on Ctrl-C, silently.
             raise KeyboardInterrupt
@@ -71,9 +76,11 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
         interrupted = errors.interrupted().info
-        say(f"{interrupted.message} {interrupted.remedy}")
+        words = as_called(interrupted.remedy)
+        say(f"{interrupted.message} {words}")
         if as_json:
-            answer.print_error(interrupted, "interrupted")
+            stopped = interrupted.model_copy(update={"remedy": words})
+            answer.print_error(stopped, "interrupted")
         return Exit.INTERRUPTED
     except typer.Exit as leaving:
         return leaving.exit_code

@@ -7,6 +7,7 @@ import typer
 from quire.cli.options import AsJson, Job, Out
 from quire.cli.output import Exit, ResultOutput, say
 from quire.cli.run_command import command_settings, run
+from quire.domain.counts import counted
 from quire.domain.errors import UsageError
 from quire.settings import Settings
 
@@ -56,5 +57,5 @@ async def _watch_text(settings: Settings, job_id: str) -> Exit:
         result = await until_done(printer.run(handle), wait_for_result(handle))
         loaded = await load_result(settings, result)
         printer.finish(loaded.text.decode())
-    say(f"{result.message}; {result.metadata.total_pages} pages")
+    say(f"{result.message}; {counted(result.metadata.total_pages, 'page')}")
     return Exit.DONE

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from quire.cli.options import Version
+from quire.cli.program import as_called, worker_name
 from quire.contracts.names import ROLES
 from quire.domain.errors import QuireError
 from quire.settings import load_settings
@@ -25,6 +27,7 @@ def worker(
         bool,
         typer.Option("--register", help="Only add the search attributes to TEMPORAL_NAMESPACE."),
     ] = False,
+    _version: Version = False,
 ) -> None:
     """Serve the queues until stopped."""
     chosen = tuple(part.strip() for part in roles.split(",") if part.strip())
@@ -40,9 +43,9 @@ def main() -> None:
     """Run the command and end the process with its exit code."""
     code = 0
     try:
-        app(standalone_mode=False)
+        app(prog_name=worker_name(), standalone_mode=False)
     except QuireError as error:
-        sys.stderr.write(error.info.line() + "\n")
+        sys.stderr.write(as_called(error.info.line()) + "\n")
         code = 2
     except typer.Exit as leaving:
         code = leaving.exit_code

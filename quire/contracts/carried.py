@@ -30,6 +30,7 @@ class CarriedPage(Lean):
     earlier: PageRecord | None = None
     wasted: Paid = NOTHING
     paid_before: Paid = NOTHING
+    last_attempt: float = 0.0
 
 
 class CarriedDispatch(Lean):

@@ -15,6 +15,9 @@ LONGEST_DEADLINE_S = 30 * 86400.0
 MOMENT_S = 3.0
 # The memo in which a document's start goes along from run to run.
 STARTED_MEMO = "QuireStarted"
+# The memo with the file's name, for lists. Names are private: a memo is encrypted as payloads are,
+# and a search attribute could not be.
+NAME_MEMO = "QuireSourceName"
 
 
 def route_queue(provider: str, model: str) -> str:

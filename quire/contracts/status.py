@@ -32,6 +32,8 @@ class DocumentStatus(Wire):
 
     job_id: str
     status: Literal["pending", "running", "completed", "failed"]
+    # The share of pages that have ended, 0 to 100; 100 exactly when the status is `completed`.
+    progress: float = 0.0
     total_items: int = 0
     completed_items: int = 0
     failed_items: int = 0
@@ -62,6 +64,12 @@ class PageStatus(Wire):
     route: str | None = None
     attempts: tuple[Attempt, ...] = ()
     error: PageError | None = None
+    # When the last attempt ended, or began where it is in flight. None without an attempt, and for
+    # a page that ended before the workflow continued as new.
+    last_attempt_at: str | None = None
+    # Of a page that waits or is degraded: when it, or the first of its routes, may be tried again.
+    # None where nothing keeps it from being tried now.
+    retry_after: str | None = None
 
 
 class PageTexts(Wire):

@@ -85,7 +85,7 @@ async def _workers(client: Client) -> list[Finding]:
         Finding("workers", True, f"queue {queue} is served")
         if await is_served(client, queue, kind)
         else Finding(
-            "workers", False, f"no worker serves queue {queue}", "Start one with: worker.py."
+            "workers", False, f"no worker serves queue {queue}", "Start one with `quire-worker`."
         )
         for queue, kind in queues.items()
     ]

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from quire.domain import errors
 from quire.domain.document.estimate import expect
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
 from quire.domain.page_ranges import choose_pages
-from quire.jobs.origins import with_origin
+from quire.jobs.origins import Given, with_origin
 from quire.settings import Settings
 from quire.store.documents import Originals
 
@@ -47,13 +46,13 @@ class Estimate:
 
 
 async def estimate_cost(
-    settings: Settings, request: DocumentRequest, origins: Sequence[str], password: str | None
+    settings: Settings, request: DocumentRequest, given: Given, password: str | None
 ) -> Estimate:
     """Survey the document in this process, and price the calls that its pages need."""
     defaults = plan_defaults(settings)
     refuse_unusable_engine(request.engine, defaults)
     with tempfile.TemporaryDirectory(prefix="quire-") as folder:
-        request, surveys = await _survey(_alone(settings, folder), request, origins, password)
+        request, surveys = await _survey(_alone(settings, folder), request, given, password)
     classes = Counter(page.classification.value for page in surveys)
     tiers = {
         tier: _price(settings, request.model_copy(update={"tier": tier}), defaults, surveys)
@@ -75,12 +74,12 @@ def _alone(settings: Settings, folder: str) -> Settings:
 
 
 async def _survey(
-    settings: Settings, request: DocumentRequest, origins: Sequence[str], password: str | None
+    settings: Settings, request: DocumentRequest, given: Given, password: str | None
 ) -> tuple[DocumentRequest, list[PageSurvey]]:
     """Ingest and survey the document as a worker does."""
     documents, store = open_documents(1), open_store(settings)
     try:
-        request = await with_origin(settings, request, origins)
+        request = await with_origin(settings, request, given)
         ingest = build_ingest(settings, store, documents, _nothing_is_sealed)
         document = await ingest.ingest(request, password)
         chosen = choose_pages(request.pages, document.page_count)

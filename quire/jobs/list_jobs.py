@@ -9,7 +9,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedErro
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.money import Paid
-from quire.contracts.names import STARTED_MEMO, WORKFLOW_ID_PREFIX
+from quire.contracts.names import NAME_MEMO, STARTED_MEMO, WORKFLOW_ID_PREFIX
 from quire.domain.cost import Spending
 from quire.domain.errors import QuireError
 from quire.jobs.handles import handle_of
@@ -89,6 +89,8 @@ class JobRow:
     fallback_pages: int | None = None
     tokens: int | None = None
     cost_usd: float | None = None
+    # Unknown for a job that was started without it, as by an older version.
+    source_name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,8 @@ async def rows_of(
         doubtful = wanted.by_outcome and not wanted.runs
         if too_old or (doubtful and not await _is_latest(client, execution)):
             continue
-        rows.append(_row(execution, started))
+        name = await _recorded(execution, NAME_MEMO)
+        rows.append(_row(execution, started, name or None))
         if len(rows) > wanted.limit:
             break
     return rows
@@ -185,14 +188,20 @@ async def rows_of(
 async def _started(execution: WorkflowExecution) -> datetime:
     """When the document was started: a long one continues in further runs with their own starts.
     A job that is run again counts from that run."""
-    try:
-        recorded = await execution.memo_value(STARTED_MEMO, default=None, type_hint=str)
-    except (QuireError, KeyError):  # encrypted, with keys that this client does not have
-        recorded = None
+    recorded = await _recorded(execution, STARTED_MEMO)
     # The memo is by the clock of the client, which may be ahead of the server's.
     if not recorded:
         return execution.start_time
     return min(datetime.fromisoformat(recorded), execution.start_time)
+
+
+async def _recorded(execution: WorkflowExecution, memo: str) -> str | None:
+    """What the job's start recorded; the list holds it already, so no one is asked."""
+    try:
+        found = await execution.memo_value(memo, default=None, type_hint=str)
+    except (QuireError, KeyError):  # encrypted, with keys that this client does not have
+        return None
+    return found if isinstance(found, str) else None
 
 
 async def _is_latest(client: Client, execution: WorkflowExecution) -> bool:
@@ -206,7 +215,7 @@ async def _is_latest(client: Client, execution: WorkflowExecution) -> bool:
     return latest.run_id == execution.run_id
 
 
-def _row(execution: WorkflowExecution, started: datetime) -> JobRow:
+def _row(execution: WorkflowExecution, started: datetime, name: str | None) -> JobRow:
     attributes = execution.typed_search_attributes
     return JobRow(
         job_id=execution.id.removeprefix(WORKFLOW_ID_PREFIX),
@@ -219,6 +228,7 @@ def _row(execution: WorkflowExecution, started: datetime) -> JobRow:
         fallback_pages=attributes.get(search_attributes.FALLBACK_PAGES),
         tokens=attributes.get(search_attributes.TOKENS),
         cost_usd=attributes.get(search_attributes.COST_USD),
+        source_name=name,
     )
 
 

@@ -1,9 +1,11 @@
 """Makes a document reachable for workers: local files are checked, and stored where needed."""
 
 import asyncio
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from quire.app import open_store
 from quire.contracts.document import DocumentRequest
@@ -13,7 +15,7 @@ from quire.domain.document.origin import STORED
 from quire.settings import Settings
 from quire.sources.fetch import is_remote
 from quire.sources.file_kind import check_file
-from quire.sources.files import hash_file, page_images, store_images
+from quire.sources.files import hash_file, page_images, save_stream, store_images
 from quire.sources.web import name_in_url
 
 
@@ -25,14 +27,45 @@ class Origin:
     name: str
 
 
+@dataclass(frozen=True)
+class Upload:
+    """A document that only this process can read, and once: it goes into the store."""
+
+    stream: BinaryIO
+    name: str
+
+
+Given = Sequence[str] | Upload
+
+
 async def with_origin(
-    settings: Settings, request: DocumentRequest, origins: Sequence[str]
+    settings: Settings, request: DocumentRequest, given: Given
 ) -> DocumentRequest:
     """The request with an origin that workers can reach."""
+    if isinstance(given, Upload):
+        origin = await _prepare_upload(settings, given)
+    else:
+        origin = await _prepare_named(settings, given)
+    return request.model_copy(update={"source": origin.source, "source_name": origin.name})
+
+
+async def _prepare_named(settings: Settings, origins: Sequence[str]) -> Origin:
     if len(origins) > 1 and any(map(is_remote, origins)):
         raise errors.UsageError("A URL cannot be combined with other documents.", "Give one URL.")
-    origin = await prepare_origin(settings, origins)
-    return request.model_copy(update={"source": origin.source, "source_name": origin.name})
+    return await prepare_origin(settings, origins)
+
+
+async def _prepare_upload(settings: Settings, upload: Upload) -> Origin:
+    """Store the bytes under their hash: no worker could read them again where they came from."""
+    limit, store = settings.max_file_size, open_store(settings)
+    with tempfile.TemporaryDirectory(prefix="quire-") as folder:
+        path = Path(folder) / "document"
+        await asyncio.to_thread(save_stream, upload.stream, path, limit, upload.name)
+        if check_file(path, limit, upload.name) == "image":
+            return Origin(STORED + await store_images(store, [path]), upload.name)
+        sha256 = await asyncio.to_thread(hash_file, path)
+        await store.put_file(source_key(sha256), path)
+        return Origin(STORED + sha256, upload.name)
 
 
 async def prepare_origin(settings: Settings, given: Sequence[str]) -> Origin:

@@ -12,6 +12,7 @@ from quire.contracts.names import JOB_ID
 from quire.contracts.results import DocumentReport, DocumentResult
 from quire.domain import errors
 from quire.domain.document.keys import result_key
+from quire.domain.document.merge import split_pages
 from quire.jobs.handles import Handle, describe, handle_of
 from quire.jobs.session import Jobs
 from quire.ports import Store
@@ -27,6 +28,14 @@ class LoadedResult:
 
     report: DocumentReport
     text: bytes
+
+    def page_texts(self) -> dict[int, str]:
+        """The text of each page, as `text.txt` holds it."""
+        pages = [(page.page, page.chars) for page in self.report.pages]
+        try:
+            return split_pages(self.text.decode(), pages)
+        except ValueError:  # its files are of two versions, or were changed
+            raise errors.result_gone(self.report.job_id) from None
 
 
 @dataclass(frozen=True)

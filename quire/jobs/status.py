@@ -1,18 +1,21 @@
 """The status of a job: its progress contract, and what a live view shows."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 from temporalio.client import WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.names import WORKFLOW_QUEUE
-from quire.contracts.status import BreakerStatus, DocumentStatus, PageRange, PageTexts
+from quire.contracts.status import BreakerStatus, DocumentStatus, PageRange, PageStatus, PageTexts
 from quire.domain import errors
 from quire.jobs.handles import Handle, find_job
 from quire.jobs.session import Jobs
 from workflows.document.workflow import DocumentWorkflow
 
+T = TypeVar("T")
 # A query to a lost worker waits for it three seconds (see `STICKY_TIMEOUT` in quire/app.py) and
 # then goes to another, which replays the document before it answers.
 QUERY_TIMEOUT = timedelta(seconds=4)
@@ -37,9 +40,25 @@ class JobView:
 async def job_status(jobs: Jobs, job_id: str) -> DocumentStatus:
     """The progress contract of a job."""
     handle = await find_job(jobs.client, job_id)
+    return await _answer(
+        job_id, lambda: handle.query(DocumentWorkflow.status, rpc_timeout=QUERY_TIMEOUT)
+    )
+
+
+async def job_pages(jobs: Jobs, job_id: str) -> list[PageStatus]:
+    """Where each page of a job stands."""
+    handle = await find_job(jobs.client, job_id)
+    wanted = PageRange()
+    return await _answer(
+        job_id, lambda: handle.query(DocumentWorkflow.pages, wanted, rpc_timeout=QUERY_TIMEOUT)
+    )
+
+
+async def _answer(job_id: str, query: Callable[[], Awaitable[T]]) -> T:
+    """The answer to a query, which is repeated while no worker answers."""
     for _ in range(QUERY_ATTEMPTS):
         try:
-            return await handle.query(DocumentWorkflow.status, rpc_timeout=QUERY_TIMEOUT)
+            return await query()
         except WorkflowQueryFailedError as error:
             raise errors.no_query_answer(error.message) from None
         except RPCError as error:

@@ -1,6 +1,5 @@
 """Submits a document: prepares its request and starts its job."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from temporalio.client import Client
@@ -17,11 +16,11 @@ from temporalio.service import RPCError, RPCStatusCode
 from quire.app import plan_defaults, seal_password
 from quire.contracts.carried import DocumentRun
 from quire.contracts.document import DocumentRequest
-from quire.contracts.names import STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
+from quire.contracts.names import NAME_MEMO, STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
 from quire.domain import errors
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
 from quire.jobs.handles import Handle, handle_of
-from quire.jobs.origins import with_origin
+from quire.jobs.origins import Given, with_origin
 from quire.jobs.session import Jobs
 from quire.settings import Settings
 from quire.temporal import search_attributes
@@ -31,14 +30,14 @@ from workflows.document.workflow import DocumentWorkflow
 
 
 async def prepare_request(
-    settings: Settings, request: DocumentRequest, origins: Sequence[str], password: str | None
+    settings: Settings, request: DocumentRequest, given: Given, password: str | None
 ) -> DocumentRequest:
     """The request, ready to leave this process: document reachable, password sealed."""
     refuse_unusable_engine(request.engine, plan_defaults(settings))
     if password is not None:
         sealed = seal_password(settings, password, request.job_id)
         request = request.model_copy(update={"sealed_password": sealed})
-    return await with_origin(settings, request, origins)
+    return await with_origin(settings, request, given)
 
 
 async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:
@@ -98,7 +97,10 @@ async def _start(
                     SearchAttributePair(search_attributes.USER, request.user_id or "-"),
                 ]
             ),
-            memo={STARTED_MEMO: datetime.now(UTC).isoformat()},
+            memo={
+                STARTED_MEMO: datetime.now(UTC).isoformat(),
+                NAME_MEMO: request.source_name,
+            },
             static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
             static_details=render_request(request, engine),
             # Where the server shares queues fairly, each owner gets an equal part of the slots.

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from quire.contracts.stored import ImageList
 from quire.domain import errors
@@ -12,6 +13,7 @@ from quire.domain.document.page_images import natural_key
 from quire.ports import Store
 from quire.sources.file_kind import HEAD, check_file, kind_of
 
+_PIECE = 256 * 1024
 IMAGE_NAMES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"}
 
 
@@ -19,6 +21,18 @@ def hash_file(path: Path) -> str:
     """The SHA-256 of a file, which is read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def save_stream(stream: BinaryIO, target: Path, max_bytes: int, name: str) -> None:
+    """Write a stream into a file; one that is too large is not read to its end."""
+    received = 0
+    with target.open("wb") as file:
+        while piece := stream.read(_PIECE):
+            received += len(piece)
+            if received > max_bytes:
+                found = f"{name!r} has over {received:,} bytes"
+                raise errors.too_many_bytes(found, allowed=max_bytes)
+            file.write(piece)
 
 
 def page_images(paths: Sequence[Path], *, max_images: int, max_bytes: int) -> list[Path]:

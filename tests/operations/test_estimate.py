@@ -41,7 +41,7 @@ def test_without_a_vendor_it_is_free_and_words_are_for_people(
     scan = pdfs.scanned_pdf(tmp_path / "scan.pdf", 2)
     ran = lone_tool.run("estimate", scan, "--pages", "2")
     assert ran.code == 0, ran.err
-    assert "1 pages: 1 SCANNED; 1 calls" in ran.out
+    assert "1 page: 1 SCANNED; 1 call to" in ran.out
     assert "local:rapidocr" in ran.out
     assert "$0.0000" in ran.out
     assert "It is not a limit" in ran.out

@@ -131,6 +131,11 @@ async def test_encrypted_payloads_say_nothing_and_keys_can_change(
     assert b'gpt-6.1-sol"' not in whole
     rotated = {**sealed, "ENCRYPTION_KEYS": f"{new},{old}"}
     assert tool.also(**rotated).run("result", "sealed", "--json").json == ran.json
-    lost = tool.also(**{**sealed, "ENCRYPTION_KEYS": new}).run("result", "sealed", "--json")
+    (row,) = tool.also(**rotated).run("list", "--json").json["documents"]
+    assert row["source_name"] == "revealing-name.pdf"
+    other_keys = tool.also(**{**sealed, "ENCRYPTION_KEYS": new})
+    (row,) = other_keys.run("list", "--json").json["documents"]
+    assert row["source_name"] is None, "the name is encrypted as everything else"
+    lost = other_keys.run("result", "sealed", "--json")
     assert lost.code == 1
     assert "ENCRYPTION_KEYS" in lost.err

@@ -60,6 +60,12 @@ def test_store_and_results_in_a_bucket(tool: Tool, s3: S3Server, mixed: Path) ->
     assert not (tool.state / "store").exists()
     for part in tool.state.glob("temporal.db*"):
         part.unlink()
+    alone = tool.run("result", "two", "--link")
+    assert "12 pages in" in alone.err
+    assert len(alone.out.splitlines()) == 1
+    with urllib.request.urlopen(alone.out.strip(), timeout=10) as answer:
+        assert answer.read() == s3.read(again.json["metadata"]["result_s3_url"])
+    assert tool.run("result", "two", "--link", "--text").code == 2
     link = tool.run("result", "two", "--link", "--json").json["link"]
     with urllib.request.urlopen(link, timeout=10) as answer:
         assert answer.read() == s3.read(again.json["metadata"]["result_s3_url"])

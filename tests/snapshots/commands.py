@@ -22,7 +22,8 @@ def _program(app: typer.Typer) -> dict[str, Any]:
     command: Any = typer.main.get_command(app)
     # A program with a single command is called without its name.
     commands = getattr(command, "commands", {"": command})
-    return {name: _parameters(one) for name, one in commands.items() if not one.hidden}
+    own = {"": _parameters(command)} if hasattr(command, "commands") else {}
+    return own | {name: _parameters(one) for name, one in commands.items() if not one.hidden}
 
 
 def _parameters(command: Any) -> dict[str, Any]:

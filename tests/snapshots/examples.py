@@ -64,6 +64,7 @@ PAGE = CarriedPage(
     earlier=PageRecord(page=7),
     wasted=PAID,
     paid_before=UNPRICED,
+    last_attempt=1009.25,
 )
 DISPATCH = CarriedDispatch(pages=(PAGE,), breakers={"openai": OPEN}, answered=(0,))
 RECEIPT = DocumentReceipt(sha256=SHA, bytes=123456, page_count=40, kind="images")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from quire.contracts.document import DocumentRequest
 from quire.contracts.page import PageRecord
 from quire.contracts.routing import BreakerState
+from quire.domain.counts import counted
 from quire.domain.page_ranges import format_pages
 from workflows.document.state import DocumentState
 
@@ -73,7 +74,8 @@ def bar(done: int, total: int, width: int = BAR) -> str:
 def _head(state: DocumentState, now: float) -> str:
     done, total = state.pages.ended, len(state.pages.chosen)
     share = f" {100 * done // total}%" if total else ""
-    lines = [f"**{state.progress.phase}** `{bar(done, total)}`{share}, {done} of {total} pages"]
+    pages = counted(total, "page")
+    lines = [f"**{state.progress.phase}** `{bar(done, total)}`{share}, {done:,} of {pages}"]
     if state.end.error is not None:
         lines.append(f"**{state.end.error.code.value}** {_plain(state.end.error.line())}")
     if state.end.completed_at is None:

@@ -236,8 +236,14 @@ class DispatchState:
         before = self.pages.get(record.page)
         paid_before = before.paid if before else NOTHING
         self.pages[record.page] = PageState.to_read_again(record, classification, paid_before)
+        if before is not None:
+            self.pages[record.page].last_attempt = before.last_attempt
         self.health.allow_probes(now)
         insort(self.waiting, record.page)
+
+    def note_attempt(self, number: int, now: float) -> None:
+        """An attempt at the page begins, or came to its end, whatever the end was."""
+        self.pages[number].last_attempt = now
 
     def stop(self, source: TextSource, outcome: str, error: PageError) -> None:
         """Every page still open gets its MuPDF text, for this reason."""

@@ -92,6 +92,7 @@ class Dispatcher:
             summary="give pages to routes",
         )
         for assignment, flight in dispatch.apply(selection):
+            dispatch.note_attempt(assignment.page, workflow.now().timestamp())
             self._begin(plan, brief, assignment, flight)
         self._wake_up_at(selection.wake_at)
         if selection.fall_back or selection.defer:
@@ -177,6 +178,7 @@ class Dispatcher:
                 self._read(number, end)
             else:
                 self._not_read(number, end, now)
+            self._state.pages.require_dispatch().note_attempt(number, now)
             self._state.attempt_settled(number, now)
 
     def _read(self, number: int, receipt: AttemptReceipt) -> None:

@@ -34,6 +34,8 @@ class PageState:
     paid: Paid = NOTHING
     wasted: Paid = NOTHING
     paid_before: Paid = NOTHING
+    # When the last attempt began, or ended; for people.
+    last_attempt: float = 0.0
 
     @classmethod
     def to_read_again(

@@ -193,7 +193,8 @@ class Preparation:
     async def _survey(
         self, source: DocumentReceipt, first: int = 1, last: int | None = None
     ) -> str:
-        pages = f"pages {first} to {last or source.page_count}"
+        end = last or source.page_count
+        pages = f"page {first}" if first == end else f"pages {first} to {end}"
         survey = await workflow.execute_activity_method(
             SurveyDocument.survey_document,
             SurveyRequest(

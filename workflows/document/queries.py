@@ -1,11 +1,12 @@
 """The answers to the queries of a document: pure functions of its state."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
 from quire.contracts.page import PageRecord, TextSource
+from quire.contracts.routing import BreakerState
 from quire.contracts.status import (
     BreakerStatus,
     DocumentStatus,
@@ -19,6 +20,7 @@ from quire.domain.document.keys import answer_key, reading_id
 from workflows.document.state import DocumentState
 
 TEXTS_AT_ONCE = 200
+OPEN = BreakerState.OPEN
 _LETTERS = {
     TextSource.MUPDF: "m",
     TextSource.AI: "a",
@@ -36,6 +38,7 @@ def status(state: DocumentState) -> DocumentStatus:
     return DocumentStatus(
         job_id=state.job_id,
         status=_status_word(state),
+        progress=_percent(state),
         total_items=len(state.pages.chosen),
         completed_items=len(records) - len(degraded),
         failed_items=len(degraded),
@@ -62,6 +65,15 @@ def status(state: DocumentState) -> DocumentStatus:
     )
 
 
+def _percent(state: DocumentState) -> float:
+    """The share of ended pages with one digit, rounded down. While the result is not written yet,
+    not all is done."""
+    if _status_word(state) == "completed":
+        return 100.0
+    total = len(state.pages.chosen)
+    return min(99.9, 1000 * state.pages.ended // total / 10) if total else 0.0
+
+
 def _status_word(state: DocumentState) -> Literal["pending", "running", "completed", "failed"]:
     if state.end.error:
         return "failed"
@@ -81,6 +93,9 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
     classification = state.pages.class_of(number)
     routes = state.route_keys
     record = ended.get(number)
+    dispatch = state.pages.dispatch
+    page = dispatch.pages.get(number) if dispatch else None
+    last_attempt_at = _iso(page.last_attempt) if page and page.last_attempt else None
     if record is not None:
         return PageStatus(
             page=number,
@@ -90,9 +105,13 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
             route=None if record.read_by is None else routes[record.read_by],
             attempts=expand_attempts(record.attempts, routes),
             error=record.error,
+            last_attempt_at=last_attempt_at,
+            # A person who has it read again ends what kept it from single routes.
+            retry_after=_iso(_routes_open(state, number) or None)
+            if record.source.degraded
+            else None,
         )
-    flight = state.pages.dispatch.flights.get(number) if state.pages.dispatch else None
-    page = state.pages.dispatch.pages.get(number) if state.pages.dispatch else None
+    flight = dispatch.flights.get(number) if dispatch else None
     return PageStatus(
         page=number,
         classification=classification,
@@ -100,6 +119,33 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
         route=routes[flight.route] if flight else None,
         attempts=expand_attempts(page.attempts if page else (), routes),
         error=page.error if page else None,
+        last_attempt_at=last_attempt_at,
+        retry_after=None if flight else _waits_until(state, number),
+    )
+
+
+def _waits_until(state: DocumentState, number: int) -> str | None:
+    """When a waiting page may be tried: its next round begins, and one of its routes is open."""
+    page = state.pages.dispatch.pages.get(number) if state.pages.dispatch else None
+    if page is None:
+        return None
+    routes_open = _routes_open(state, number, page.barred)
+    return _iso(max(page.not_before, routes_open) or None)
+
+
+def _routes_open(state: DocumentState, number: int, barred: Iterable[int] = ()) -> float:
+    """When the first of a page's routes ends its rest; 0 where one may be tried now."""
+    dispatch = state.pages.dispatch
+    if dispatch is None:
+        return 0.0
+    classification = state.pages.class_of(number)
+    return min(
+        (
+            max([b.retry_at for b in dispatch.health.of(route) if b.state is OPEN], default=0.0)
+            for index, route in enumerate(dispatch.routes)
+            if index not in barred and route.serves(classification)
+        ),
+        default=0.0,
     )
 
 

@@ -177,36 +177,47 @@ class DocumentWorkflow:
 
     # --- what people ask ---------------------------------------------------------------------
 
-    @workflow.query(description="Progress: counts, current page, errors by page")
+    @workflow.query(description="Progress in percent and counts, errors by page. No input.")
     def status(self) -> DocumentStatus:
         """The progress contract."""
         return queries.status(self._state)
 
-    @workflow.query(description="Pages of a range: where each stands and where its text came from")
+    @workflow.query(
+        description="Pages of a range: where each stands, where its text came from, last attempt, "
+        'next try. Input {"first": 1, "last": 20}, or none for all pages.'
+    )
     def pages(self, wanted: PageRange | None = None) -> list[PageStatus]:
         """Where each page of a range stands."""
         return queries.pages(self._state, wanted or PageRange())
 
-    @workflow.query(description="Routes and providers: breaker state, time to retry, in flight")
+    @workflow.query(
+        description="Routes and providers: breaker state, time to retry, in flight. No input."
+    )
     def breakers(self) -> list[BreakerStatus]:
         """Routes and providers as this document sees them."""
         return queries.breakers(self._state)
 
     @workflow.query(
-        description="One letter a page: m, a, o, f, t by source, > in flight, . waiting"
+        description="One letter a page: m, a, o, f, t by source, > in flight, . waiting. No input."
     )
     def grid(self) -> str:
         """One letter a page."""
         return queries.grid(self._state)
 
-    @workflow.query(description="Store keys of finished pages' texts, from a page on")
+    @workflow.query(
+        description="Store keys of finished pages' texts, from a page on. "
+        'Input {"first": 1}, or none for the first pages.'
+    )
     def texts(self, wanted: PageRange | None = None) -> PageTexts:
         """Where the texts of finished pages are."""
         return queries.texts(self._state, wanted or PageRange())
 
     # --- what people change -------------------------------------------------------------------
 
-    @workflow.update(description="Read pages again: the named ones (1-5,9), or all degraded ones")
+    @workflow.update(
+        description="Read pages again: the named ones, or all degraded ones without `pages`. "
+        'Input {"user_id": "anna", "pages": "3,5-7"}; the user_id is the owner\'s.'
+    )
     def retry_pages(self, request: RetryRequest) -> RetryResult:
         """Have pages read again; the answer names them."""
         return RetryResult(pages=self._retry(request))
@@ -218,7 +229,10 @@ class DocumentWorkflow:
         if refusal is not None:
             raise refused(refusal)
 
-    @workflow.signal(description="As the update retry_pages, without an answer")
+    @workflow.signal(
+        description="As the update retry_pages, without an answer. "
+        'Input {"user_id": "anna", "pages": "3,5-7"}'
+    )
     def retry(self, request: RetryRequest) -> None:
         """Have pages read again; a refusal is only logged."""
         refusal = self._why_not_retry(request)
@@ -227,7 +241,9 @@ class DocumentWorkflow:
             return
         self._retry(request)
 
-    @workflow.update(description="Stop the document; what is done is kept")
+    @workflow.update(
+        description='Stop the document; what is done is kept. Input {"user_id": "anna"}, the owner'
+    )
     def cancel_document(self, request: CancelRequest) -> None:
         """Stop the document and keep what is done."""
         self._stop.cancelled = True
@@ -238,7 +254,9 @@ class DocumentWorkflow:
         if not self._is_owner(request.user_id):
             raise refused(errors.not_owner(self._request.job_id).info)
 
-    @workflow.signal(description="As the update cancel_document, without an answer")
+    @workflow.signal(
+        description='As the update cancel_document, without an answer. Input {"user_id": "anna"}'
+    )
     def cancel(self, request: CancelRequest) -> None:
         """Stop the document; callers who do not own it are passed over."""
         if self._is_owner(request.user_id):

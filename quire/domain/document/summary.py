@@ -7,6 +7,7 @@ from quire.contracts.page import PageRecord, TextSource, Usage
 from quire.contracts.results import DocumentReport, DocumentResult, PageResult, ResultMetadata
 from quire.contracts.steps import FinalizeRequest
 from quire.contracts.stored import StoredAnswer
+from quire.domain.counts import counted
 
 
 def summarize(
@@ -87,10 +88,11 @@ def free_of_charge(report: DocumentReport) -> DocumentReport:
 
 
 def _message(request: FinalizeRequest, degraded: int, total: int) -> str:
+    some = f"{degraded:,} of {counted(total, 'page')}"
     if request.cancelled:
-        return f"Cancelled; partial result: {degraded} of {total} pages were not read by a model"
+        return f"Cancelled; partial result: {some} not read by a model"
     if request.timeout_occurred:
-        return f"Completed with partial AI results (timeout): {degraded} of {total} pages degraded"
+        return f"Completed with partial AI results (timeout): {some} degraded"
     if degraded:
-        return f"Completed; {degraded} of {total} pages have MuPDF text because no model read them"
+        return f"Completed; {some} with MuPDF text, read by no model"
     return "Completed"

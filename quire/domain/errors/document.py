@@ -3,6 +3,7 @@
 from functools import partial
 
 from quire.contracts.codes import Code
+from quire.domain.counts import counted
 from quire.domain.errors.catalogue import Kind
 from quire.domain.errors.tree import DocumentRefused
 
@@ -148,7 +149,7 @@ def too_many_bytes(found: str, *, allowed: int) -> DocumentRefused:
 def too_many_pages(*, found: int, allowed: int) -> DocumentRefused:
     """More pages than `MAX_PAGES`."""
     return _TOO_MANY_PAGES(
-        f"The document has {found} pages; at most {allowed} are allowed.",
+        f"The document has {counted(found, 'page')}; at most {allowed} are allowed.",
         "Split it, or raise MAX_PAGES.",
     )
 
@@ -209,7 +210,7 @@ def locked_to_certificate() -> DocumentRefused:
 def no_such_page(spec: str, *, page_count: int) -> DocumentRefused:
     """None of the requested pages exists."""
     return _NO_SUCH_PAGE(
-        f"The document has {page_count} pages; none of '{spec}' exists.",
+        f"The document has {counted(page_count, 'page')}; none of '{spec}' exists.",
         "Name pages that exist with --pages.",
     )
 

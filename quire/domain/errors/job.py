@@ -31,7 +31,7 @@ _NOT_FOUND = _kind(
     Code.EXPIRED,
     "NO_SUCH_JOB",
     "there is no such job, or its history has expired",
-    "check the id with `starter.py list`; `starter.py result` may still find its result",
+    "check the id with `quire list`; `quire result` may still find its result",
 )
 _RESULT_GONE = _kind(
     JobError,
@@ -52,11 +52,11 @@ _RUNNING = _kind(
     Code.NOT_READY,
     "RUNNING",
     "the job is not done yet",
-    "`starter.py watch`",
+    "`quire watch`",
     "retryable",
 )
 _NOT_RUNNING = _kind(
-    NotRunning, Code.NOT_READY, "NOT_RUNNING", "there is nothing to cancel", "`starter.py result`"
+    NotRunning, Code.NOT_READY, "NOT_RUNNING", "there is nothing to cancel", "`quire result`"
 )
 _BETWEEN = _kind(
     JobError,
@@ -86,7 +86,7 @@ def job_not_found(job_id: str) -> JobNotFound:
     """There is no such job."""
     return _NOT_FOUND(
         f"There is no job {job_id!r}, or its history has expired.",
-        "Check the id with: starter.py list",
+        "Check the id with `quire list`.",
     )
 
 
@@ -108,15 +108,13 @@ def not_owner(job_id: str) -> NotOwner:
 
 def still_running(job_id: str) -> JobError:
     """The job has no result yet."""
-    return _RUNNING(
-        f"Job {job_id!r} is still running.", f"Follow it with: starter.py watch {job_id}"
-    )
+    return _RUNNING(f"Job {job_id!r} is still running.", f"Follow it with `quire watch {job_id}`.")
 
 
 def not_running(job_id: str) -> NotRunning:
     """The job is done, so it cannot be cancelled."""
     return _NOT_RUNNING(
-        f"Job {job_id!r} is not running.", f"See its result with: starter.py result {job_id}"
+        f"Job {job_id!r} is not running.", f"See its result with `quire result {job_id}`."
     )
 
 

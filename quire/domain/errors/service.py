@@ -47,7 +47,7 @@ _NO_WORKER = _kind(
     Code.IO_ERROR,
     "NO_WORKER",
     "no worker serves the queue of documents",
-    "start `worker.py`; nothing is lost, documents continue when a worker runs",
+    "start `quire-worker`; nothing is lost, documents continue when a worker runs",
     "retryable",
 )
 _NO_ANSWER = _kind(
@@ -63,7 +63,7 @@ _INTERRUPTED = _kind(
     Code.UNKNOWN,
     "INTERRUPTED",
     "Ctrl-C or SIGTERM ended the command (exit code 130)",
-    "nothing: the job is kept; `starter.py watch` follows it",
+    "nothing: the job is kept; `quire watch` follows it",
     "retryable",
 )
 _ENDED = _kind(
@@ -91,7 +91,7 @@ def temporal_silent(message: str) -> QuireError:
     """The Temporal server did not answer in time."""
     return _TEMPORAL(
         f"The Temporal server did not answer in time: {message.rstrip('.')}.",
-        "Try again in a moment; starter.py doctor says whether it can be reached.",
+        "Try again in a moment; `quire doctor` says whether it can be reached.",
     )
 
 
@@ -135,7 +135,7 @@ def no_worker_answers(job_id: str, *, queue: str) -> QuireError:
     """No worker serves the queue of the job."""
     return _NO_WORKER(
         f"No worker answers for job {job_id!r}: none serves the queue {queue!r}.",
-        "Start one with: worker.py (starter.py doctor checks what runs).",
+        "Start one with `quire-worker`; `quire doctor` checks what runs.",
     )
 
 
@@ -143,7 +143,7 @@ def no_query_answer(message: str) -> QuireError:
     """The workflow could not answer a query."""
     return _NO_ANSWER(
         f"The job cannot report its status: {message.rstrip('.')}.",
-        "See its history in Temporal's Web UI; start it again with: starter.py process --force",
+        "See its history in Temporal's Web UI; start it again with `quire process --force`.",
     )
 
 
@@ -155,7 +155,8 @@ def job_ended(how: str) -> QuireError:
 def interrupted() -> QuireError:
     """Ctrl-C or SIGTERM ended the command."""
     return _INTERRUPTED(
-        "Interrupted.", "The job is kept: watch JOB, or process with its --job-id, follows it."
+        "Interrupted.",
+        "The job is kept: `quire watch JOB`, or process with its --job-id, follows it.",
     )
 
 
