@@ -24,8 +24,9 @@ SECRET = "sk-0123456789-never-to-be-seen"
 
 
 @pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine's own environment must not decide a test."""
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The machine's own environment and the files of a working folder must not decide a test."""
+    monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
         if name not in ("PATH", "HOME", "TMPDIR", "PYTEST_CURRENT_TEST"):
             monkeypatch.delenv(name)

@@ -9,14 +9,25 @@ from quire.cli.clean import clean
 from quire.cli.doctor import doctor
 from quire.cli.estimate import estimate
 from quire.cli.list import list_command
+from quire.cli.options import Config
 from quire.cli.process import process
 from quire.cli.result import result
 from quire.cli.retry import retry
 from quire.cli.run_command import call, leave
 from quire.cli.status import status
 from quire.cli.watch import watch
+from quire.settings import use_config
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+
+
+@app.callback()
+def tool(config: Config = None) -> None:
+    """Take the options that stand before the command."""
+    if config is not None:
+        use_config(config)
+
+
 app.command()(process)
 app.command()(estimate)
 app.command()(status)

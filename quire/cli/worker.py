@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from quire.cli.options import Config
 from quire.contracts.names import ROLES
 from quire.domain.errors import QuireError
-from quire.settings import load_settings
+from quire.settings import load_settings, use_config
 from quire.telemetry.logs import configure_logs
 from quire.worker_process import register, serve
 
@@ -25,12 +26,15 @@ def worker(
         bool,
         typer.Option("--register", help="Only add the search attributes to TEMPORAL_NAMESPACE."),
     ] = False,
+    config: Config = None,
 ) -> None:
     """Serve the queues until stopped."""
     chosen = tuple(part.strip() for part in roles.split(",") if part.strip())
     unknown = [role for role in chosen if role not in ROLES]
     if unknown or not chosen:
         raise typer.BadParameter(f"{roles!r}: choose from {', '.join(ROLES)}", param_hint="--roles")
+    if config is not None:
+        use_config(config)
     settings = load_settings()
     configure_logs(settings.log_level, settings.log_format)
     asyncio.run(register(settings) if register_only else serve(settings, chosen))

@@ -43,7 +43,9 @@ async def connect(
     options: Mapping[str, Any] = (
         {"target_host": address, "namespace": settings.temporal_namespace}
         if address is not None
-        else ClientConfig.load_client_connect_config()
+        else ClientConfig.load_client_connect_config(
+            override_env_vars=settings.temporal_environment
+        )
     )
     if "target_host" not in options:
         raise SettingsError("TEMPORAL_ADDRESS", "it is not set", "a cluster's, as in HOST:7233")

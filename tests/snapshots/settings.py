@@ -17,7 +17,7 @@ PROBES = (
     "0", "-1", "1", "2.5", "1000000", "0s", "90s", "3m", "60d", "10MB", "true", "abc", "a,b",
     "127.0.0.1:9000", ":9000", "s3://bucket/prefix", "ftp://host", "openai:gpt", "local",
 )  # fmt: skip
-HOME = {"HOME": "/home/someone"}
+HOME = {"HOME": "/home/someone", "QUIRE_CONFIG": "none"}
 VENDOR = "my-vendor"
 
 
