@@ -153,7 +153,9 @@ def _providers(settings: Settings) -> dict[str, Provider]:
     for name, own in settings.providers.items():
         if not missing(name, own):
             key = own.api_key.get_secret_value() if own.api_key else None
-            providers[name] = open_provider(name, key, own.base_url)
+            providers[name] = open_provider(
+                name, key, own.base_url, connect_s=settings.connect_timeout
+            )
     if LocalOcrProvider.available() and settings.local_ocr != "never":
         providers[LOCAL_PROVIDER] = LocalOcrProvider()
     return providers

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,7 +10,14 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 
 from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
-from quire.domain.units import parse_address, parse_duration, parse_list, parse_pause, parse_size
+from quire.domain.units import (
+    parse_address,
+    parse_duration,
+    parse_list,
+    parse_pause,
+    parse_size,
+    parse_window,
+)
 from quire.providers.registry import PROVIDERS, spec_of
 from quire.settings.base import SettingsModel
 from quire.settings.provider import ProviderSettings, read_provider
@@ -22,6 +30,8 @@ Engine = Annotated[str, BeforeValidator(lambda name: str(name).strip().lower())]
 Duration = Annotated[float, BeforeValidator(parse_duration)]
 Pause = Annotated[float, BeforeValidator(parse_pause)]
 Size = Annotated[int, BeforeValidator(parse_size)]
+# A number of calls, or a time.
+Window = Annotated[int | timedelta, BeforeValidator(parse_window)]
 Names = Annotated[tuple[str, ...], BeforeValidator(parse_list)]
 
 
@@ -40,17 +50,20 @@ class Settings(SettingsModel):
 
     document_processing_timeout: Duration = Field(default="3m", validate_default=True)
     request_timeout: Duration = Field(default="60s", validate_default=True)
+    connect_timeout: Duration = Field(default="10s", validate_default=True)
 
     breaker_base_backoff: Duration = Field(default="30s", validate_default=True)
     breaker_max_backoff: Duration = Field(default="5m", validate_default=True)
     breaker_trip: Literal["first", "window"] = "first"
-    circuit_window: int = Field(default=20, ge=1, le=1000)
+    circuit_window: Window = 20
     circuit_fail_threshold: float = Field(default=0.5, gt=0, le=1)
+    circuit_cooldown: Duration | None = None
 
     dispatch_mode: Literal["fail_fast", "hold"] = "fail_fast"
     when_busy: Literal["spill", "wait"] = "spill"
     retry_max_attempts: int = Field(default=3, ge=1, le=20)
     retry_base_delay: Pause = Field(default="5s", validate_default=True)
+    retry_max_delay: Duration | None = None
     retry_jitter_max: Pause = Field(default="5s", validate_default=True)
     page_window: int = Field(default=32, ge=1, le=200)
 

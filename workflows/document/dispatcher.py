@@ -174,14 +174,14 @@ class Dispatcher:
             if self._attempts.pop(number, None) is None:
                 continue  # It was called off before; its page has already ended.
             if isinstance(end, AttemptReceipt):
-                self._read(number, end)
+                self._read(number, end, now)
             else:
                 self._not_read(number, end, now)
             self._state.attempt_settled(number, now)
 
-    def _read(self, number: int, receipt: AttemptReceipt) -> None:
+    def _read(self, number: int, receipt: AttemptReceipt, now: float) -> None:
         dispatch = self._state.pages.require_dispatch()
-        dispatch.succeeded(number, receipt)
+        dispatch.succeeded(number, receipt, now)
         self._state.progress.spent.add(receipt.paid, receipt.wasted)
         self._reporter.attempt_ended(self._state, dispatch.pages[number])
 
