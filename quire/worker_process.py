@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import structlog
+from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
 from temporalio.common import MetricMeter
 from temporalio.service import RPCError, RPCStatusCode
@@ -19,8 +20,14 @@ from quire.contracts.names import WORKFLOW_QUEUE, route_queue
 from quire.domain.errors import SettingsError
 from quire.settings import Settings
 from quire.telemetry.health import HealthServer
-from quire.telemetry.recorder import show_documents, show_route
-from quire.temporal.connect import check_namespace, connect, refused_by_temporal
+from quire.telemetry.metrics import QUEUE_DEPTH
+from quire.telemetry.recorder import MetricRecorder, show_documents, show_route
+from quire.temporal.connect import (
+    check_namespace,
+    connect,
+    refused_by_temporal,
+    waiting_tasks,
+)
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.runtime import worker_runtime
 from quire.temporal.search_attributes import register_search_attributes
@@ -29,6 +36,8 @@ from workflows.document.workflow import DocumentWorkflow
 log = structlog.get_logger("quire.worker")
 # A server learns of a namespace that has just been made some seconds late.
 NAMESPACE_WITHIN_S = 15.0
+# About as often as a metrics server looks.
+LOOK_AT_QUEUES_EVERY_S = 15.0
 
 
 async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
@@ -58,6 +67,9 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         workers = build_workers(client, parts, roles)
         if settings.metrics_address:
             _show_metrics(runtime.metric_meter, client.namespace, parts, roles)
+            queues = [worker.task_queue for worker in workers]
+            watching = asyncio.create_task(_watch_queues(client, runtime.metric_meter, queues))
+            leaving.callback(watching.cancel)
         for left_out in sorted(
             plan.missing for plan in parts.defaults.providers.values() if plan.missing
         ):
@@ -126,6 +138,24 @@ def _show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple
                 "activity_type": RecognizePage.recognize_page.__name__,
             }
             show_route(meter.with_additional_attributes(labels), f"{provider}:{model}", limit)
+
+
+async def _watch_queues(client: Client, meter: MetricMeter, queues: Sequence[str]) -> None:
+    """Keep the depths of these queues up to date; every worker of a queue shows the same."""
+    recorder = MetricRecorder(meter)
+    activities = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
+    while True:
+        for queue in queues:
+            try:
+                depth = await waiting_tasks(client, queue, activities)
+                if queue == WORKFLOW_QUEUE:
+                    workflows = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+                    depth += await waiting_tasks(client, queue, workflows)
+            except RPCError as error:
+                log.warning("queue_depth_unknown", queue=queue, error=error.message)
+            else:
+                recorder.set_level(QUEUE_DEPTH, depth, queue=queue)
+        await asyncio.sleep(LOOK_AT_QUEUES_EVERY_S)
 
 
 async def register(settings: Settings) -> None:

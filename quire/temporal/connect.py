@@ -88,6 +88,19 @@ async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -
     )
 
 
+async def waiting_tasks(client: Client, queue: str, kind: TaskQueueType.ValueType) -> int:
+    """How many tasks wait in this queue, as the server estimates."""
+    described = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace,
+            task_queue=TaskQueue(name=queue),
+            task_queue_type=kind,
+            report_stats=True,
+        )
+    )
+    return described.stats.approximate_backlog_count
+
+
 async def check_namespace(client: Client) -> None:
     """Refuse in one line a namespace that the SDK's workers would refuse with a stack trace."""
     try:

@@ -19,14 +19,14 @@ SECRET = "sk-only-in-a-file-0123456789"
 pytestmark = pytest.mark.servers
 
 
-def run_in(folder: Path, *arguments: object, timeout: float = 120.0, **variables: str) -> Ran:
+def run_in(folder: Path, *arguments: object, **variables: str) -> Ran:
     """The tool in this folder, with nothing in its environment but these variables."""
     environment = {k: v for k, v in own_environment().items() if k != "QUIRE_CONFIG"}
     started = time.monotonic()
     done = subprocess.run(
         [sys.executable, str(ROOT / "starter.py"), *map(str, arguments)],
         cwd=folder, env={**environment, **variables}, capture_output=True, text=True,
-        timeout=timeout, check=False,
+        timeout=120.0, check=False,
     )  # fmt: skip
     return Ran(done.returncode, done.stdout, done.stderr, time.monotonic() - started)
 

@@ -93,6 +93,7 @@ class Dispatcher:
         )
         for assignment, flight in dispatch.apply(selection):
             self._begin(plan, brief, assignment, flight)
+        self._reporter.retries_scheduled(len(selection.defer), "round")
         self._wake_up_at(selection.wake_at)
         if selection.fall_back or selection.defer:
             self._selection_due = True
