@@ -117,6 +117,7 @@ if __name__ == "__main__":
     for name in set(os.environ) - set(own_environment()):
         if not name.startswith("QUIRE_BENCH_"):
             del os.environ[name]
+    os.environ.update(own_environment())
     # Ended in either way, it takes its servers and workers along.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import partial
 
 from temporalio.client import Client
-from temporalio.common import MetricMeter, VersioningBehavior, WorkerDeploymentVersion
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from activities.document.finalize import FinalizeDocument
@@ -40,13 +40,13 @@ from quire.providers.local_ocr import LOCAL_OCR_SLOTS, LocalOcrProvider
 from quire.providers.model_provider import ModelProvider, open_provider
 from quire.providers.pricing import cost_usd
 from quire.providers.tokens import Tokens
-from quire.settings import Settings, missing
+from quire.settings import Settings, lend_environment, missing
 from quire.settings.plan_defaults import defaults_from_settings
 from quire.sources.fetch import OriginFetcher
 from quire.store.cache import FileCache
 from quire.store.places import Results, open_place
-from quire.telemetry.recorder import show_documents, show_route
-from quire.telemetry.traces import NoTraces
+from quire.store.s3_access import set_s3_access
+from quire.telemetry.traces import NoTraces, start_traces
 from quire.temporal.encryption import open_keys
 from quire.temporal.task_runner import WholeTaskRunner, warn_of_untried_sdk
 from workflows.document.workflow import DocumentWorkflow
@@ -89,6 +89,7 @@ class Parts:
 
 def open_cache(settings: Settings) -> FileCache:
     """Files of a distant store that are kept on this machine."""
+    set_s3_access(settings.s3_access)
     return FileCache(settings.cache_folder, settings.source_cache_size)
 
 
@@ -107,6 +108,13 @@ def open_results(settings: Settings) -> Results:
 def seal_password(settings: Settings, password: str, job_id: str) -> str:
     """The password as it may leave this process."""
     return open_keys(settings).seal_text(password, job_id)
+
+
+def open_traces(settings: Settings, role: str) -> NoTraces:
+    """Traces under this process's role, if the settings ask for them."""
+    # OpenTelemetry reads its settings while it is set up, and not again.
+    with lend_environment(settings.passed_on("OTEL_")):
+        return start_traces(settings.otel_service_name, role=role, wanted=settings.tracing)
 
 
 def plan_defaults(settings: Settings) -> PlanDefaults:
@@ -147,7 +155,9 @@ def _providers(settings: Settings) -> dict[str, Provider]:
     for name, own in settings.providers.items():
         if not missing(name, own):
             key = own.api_key.get_secret_value() if own.api_key else None
-            providers[name] = open_provider(name, key, own.base_url)
+            providers[name] = open_provider(
+                name, key, own.base_url, connect_s=settings.connect_timeout
+            )
     if LocalOcrProvider.available() and settings.local_ocr != "never":
         providers[LOCAL_PROVIDER] = LocalOcrProvider()
     return providers
@@ -179,7 +189,8 @@ def _worker_maker(client: Client, settings: Settings) -> Callable[..., Worker]:
         # How fast a cancellation can reach an attempt that is waiting for its vendor.
         max_heartbeat_throttle_interval=timedelta(seconds=2),
         default_heartbeat_throttle_interval=timedelta(seconds=2),
-        deployment_config=_deployment(settings.worker_build_id),
+        # The server of a single machine has no versions to choose from: its documents would wait.
+        deployment_config=_deployment(settings.worker_build_id) if settings.cluster else None,
     )
 
 
@@ -219,7 +230,7 @@ def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
 
 
 def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
-    routes = _routes(parts)
+    routes = served_routes(parts)
     recognize = RecognizePage(
         parts.store,
         parts.documents,
@@ -239,32 +250,11 @@ def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
     ]
 
 
-def show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple[str, ...]) -> None:
-    """Show the metrics of these roles at zero, with the labels that the SDK adds later: under
-    other labels they would be separate series that never grow."""
-    routes = _routes(parts)
-    if "workflows" in roles:
-        labels = {
-            "namespace": namespace,
-            "task_queue": WORKFLOW_QUEUE,
-            "workflow_type": DocumentWorkflow.__name__,
-        }
-        names = [f"{provider}:{model}" for provider, model in routes]
-        show_documents(meter.with_additional_attributes(labels), names)
-    if "ai" in roles:
-        for (provider, model), limit in routes.items():
-            labels = {
-                "namespace": namespace,
-                "task_queue": route_queue(provider, model),
-                "activity_type": RecognizePage.recognize_page.__name__,
-            }
-            show_route(meter.with_additional_attributes(labels), f"{provider}:{model}", limit)
-
-
 def build_ingest(
     settings: Settings, store: Store, documents: Documents, unseal: Unsealer
 ) -> IngestSource:
     """What brings a document into this store, within the limits of the settings."""
+    set_s3_access(settings.s3_access)
     sources = OriginFetcher(
         max_bytes=settings.max_file_size,
         time_limit_s=settings.source_timeout,
@@ -284,7 +274,7 @@ def _deployment(build_id: str) -> WorkerDeploymentConfig | None:
     )
 
 
-def _routes(parts: Parts) -> dict[tuple[str, str], int]:
+def served_routes(parts: Parts) -> dict[tuple[str, str], int]:
     """Every route this worker can serve, and its slots."""
     wanted: dict[tuple[str, str], int] = {}
     limit = parts.settings.max_inflight_per_model

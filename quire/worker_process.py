@@ -8,23 +8,36 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import structlog
+from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
+from temporalio.common import MetricMeter
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
-from quire.app import build_parts, build_workers, show_metrics
+from activities.document.recognize import RecognizePage
+from quire.app import Parts, build_parts, build_workers, open_traces, served_routes
+from quire.contracts.names import WORKFLOW_QUEUE, route_queue
 from quire.domain.errors import SettingsError
 from quire.settings import Settings
 from quire.telemetry.health import HealthServer
-from quire.telemetry.traces import start_traces
-from quire.temporal.connect import check_namespace, connect, refused_by_temporal
+from quire.telemetry.metrics import QUEUE_DEPTH
+from quire.telemetry.recorder import MetricRecorder, show_documents, show_route
+from quire.temporal.connect import (
+    check_namespace,
+    connect,
+    refused_by_temporal,
+    waiting_tasks,
+)
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.runtime import worker_runtime
 from quire.temporal.search_attributes import register_search_attributes
+from workflows.document.workflow import DocumentWorkflow
 
 log = structlog.get_logger("quire.worker")
 # A server learns of a namespace that has just been made some seconds late.
 NAMESPACE_WITHIN_S = 15.0
+# About as often as a metrics server looks.
+LOOK_AT_QUEUES_EVERY_S = 15.0
 
 
 async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
@@ -32,6 +45,9 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    log.info("settings_read", files=[str(path) for path in settings.files])
+    for path in settings.exposed_files:
+        log.warning("settings_file_exposed", file=str(path), remedy=f"chmod 600 {path}")
     # First: an address that is taken must not leave a server behind.
     runtime = worker_runtime(settings)
     async with AsyncExitStack() as leaving:
@@ -40,9 +56,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
             server = EmbeddedServer(settings.state_dir)
             leaving.callback(server.leave)
             address = (await server.start()).address
-        traces = start_traces(
-            settings.otel_service_name, role=",".join(roles), wanted=settings.tracing
-        )
+        traces = open_traces(settings, role=",".join(roles))
         client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
         await check_namespace(client)
         await _check_search_attributes(client)
@@ -52,7 +66,10 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         leaving.callback(warming.cancel)
         workers = build_workers(client, parts, roles)
         if settings.metrics_address:
-            show_metrics(runtime.metric_meter, client.namespace, parts, roles)
+            _show_metrics(runtime.metric_meter, client.namespace, parts, roles)
+            queues = [worker.task_queue for worker in workers]
+            watching = asyncio.create_task(_watch_queues(client, runtime.metric_meter, queues))
+            leaving.callback(watching.cancel)
         for left_out in sorted(
             plan.missing for plan in parts.defaults.providers.values() if plan.missing
         ):
@@ -99,6 +116,46 @@ async def _serve_health(
             "HEALTH_ADDRESS", f"nothing can listen there ({error.strerror})", "a free address"
         ) from None
     return health
+
+
+def _show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple[str, ...]) -> None:
+    """Show the metrics of these roles at zero, with the labels that the SDK adds later: under
+    other labels they would be separate series that never grow."""
+    routes = served_routes(parts)
+    if "workflows" in roles:
+        labels = {
+            "namespace": namespace,
+            "task_queue": WORKFLOW_QUEUE,
+            "workflow_type": DocumentWorkflow.__name__,
+        }
+        names = [f"{provider}:{model}" for provider, model in routes]
+        show_documents(meter.with_additional_attributes(labels), names)
+    if "ai" in roles:
+        for (provider, model), limit in routes.items():
+            labels = {
+                "namespace": namespace,
+                "task_queue": route_queue(provider, model),
+                "activity_type": RecognizePage.recognize_page.__name__,
+            }
+            show_route(meter.with_additional_attributes(labels), f"{provider}:{model}", limit)
+
+
+async def _watch_queues(client: Client, meter: MetricMeter, queues: Sequence[str]) -> None:
+    """Keep the depths of these queues up to date; every worker of a queue shows the same."""
+    recorder = MetricRecorder(meter)
+    activities = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
+    while True:
+        for queue in queues:
+            try:
+                depth = await waiting_tasks(client, queue, activities)
+                if queue == WORKFLOW_QUEUE:
+                    workflows = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+                    depth += await waiting_tasks(client, queue, workflows)
+            except RPCError as error:
+                log.warning("queue_depth_unknown", queue=queue, error=error.message)
+            else:
+                recorder.set_level(QUEUE_DEPTH, depth, queue=queue)
+        await asyncio.sleep(LOOK_AT_QUEUES_EVERY_S)
 
 
 async def register(settings: Settings) -> None:

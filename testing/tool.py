@@ -24,8 +24,12 @@ FOREIGN = (
 
 
 def own_environment() -> dict[str, str]:
-    """This process's environment without anything that could be a setting, in whatever case."""
-    return {k: v for k, v in os.environ.items() if not k.upper().startswith(FOREIGN)}
+    """This process's environment without anything that could be a setting, in whatever case.
+
+    A `.env` or `quire.toml` in the repository's root is somebody's own, too.
+    """
+    kept = {k: v for k, v in os.environ.items() if not k.upper().startswith(FOREIGN)}
+    return {**kept, "QUIRE_CONFIG": "none"}
 
 
 @dataclass(frozen=True)

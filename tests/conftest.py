@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from testing.s3 import S3Server
 from testing.tool import Tool
 from testing.vendor.standin import StandIn
 
+# Settings of the machine, such as a `.env` in the repository's root, must not decide a test.
+os.environ["QUIRE_CONFIG"] = "none"
 pytest_plugins = ("tests.lanes", "tests.skip_report")
 
 

@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # The registry alone knows which vendors there are, and their default models.
     "quire/settings": (
         "quire.contracts", "quire.domain", "quire.providers.registry", "pydantic",
-        "pydantic_settings",
+        "dotenv",
     ),
     **{
         f"quire/{name}": ("quire.contracts", "quire.domain", "quire.ports", *libraries)

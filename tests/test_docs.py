@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from quire.settings import ProviderSettings, Settings
+from quire.settings.names import CONFIG, PASSWORD, Names, is_of_others
 from quire.telemetry import metrics
 from starter import app
 from tests.test_architecture import REPLAYED_OUTSIDE_WORKFLOWS
@@ -34,6 +35,34 @@ def documented_settings() -> set[str]:
 
 def test_every_setting_is_documented_and_exists() -> None:
     assert documented_settings() == existing_settings()
+
+
+def test_every_name_that_the_page_of_settings_mentions_exists() -> None:
+    """Also those in running text: with the prefix, by file, and of other libraries."""
+    text = (ROOT / "docs/settings.md").read_text()
+    extra = Names(["deepinfra"])
+    unknown = [
+        name
+        for name in re.findall(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`", text)
+        if name.removeprefix("QUIRE_") not in extra
+        and not is_of_others(name)
+        and name not in (CONFIG, PASSWORD, "QUIRE_NAME", "TEXT_ONLY")
+    ]
+    assert unknown == []
+    assert "`QUIRE_CONFIG=FILE`" in text
+    assert "`ENCRYPTION_KEYS_FILE`" in text
+
+
+def test_the_example_of_a_deployment_names_what_exists() -> None:
+    compose = (ROOT / "docker-compose.temporal.yml").read_text()
+    lines = (ROOT / "deploy/env.example").read_text().splitlines()
+    names = [line.partition("=")[0] for line in lines if line and not line.startswith("#")]
+    assert len(names) >= 10
+    assert [name for name in names if "${" + name not in compose] == []
+    known = Names([])
+    assert [
+        n for n in names if n.startswith("QUIRE_") and not is_of_others(n) and n not in known
+    ] == []
 
 
 def test_defaults_are_documented_as_they_are() -> None:
@@ -65,10 +94,11 @@ def test_every_metric_is_documented_with_its_labels_and_exists() -> None:
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "docs/benchmarks/README.md"]
 FOLDERS = ("activities", "docs", "quire", "samples", "testing", "tests", "tools", "workflows")
 PATH = r"(?:[\w.-]+/)*[\w.-]+(?:\.(?:py|md|svg|toml|ya?ml|example)|/)"
-# What a page names that is not of this project: prefixes of the store, and an example's folder.
+# What a page names that is not of this project: prefixes of the store, an example's folder, and
+# the file of settings that a person may write.
 ELSEWHERE = {
     "answers/", "briefs/", "finished/", "results/", "scans/", "sources/", "store/", "surveys/",
-    "texts/",
+    "texts/", "quire.toml",
 }  # fmt: skip
 
 
@@ -108,7 +138,9 @@ def test_paths_in_the_code_exist() -> None:
         named = re.findall(rf"\b(?:{'|'.join(FOLDERS)})/(?:[\w.-]+/)*[\w-]+\.(?:py|md|svg)", words)
         missing += [f"{path.name}: {name}" for name in named if not (ROOT / name).exists()]
         dotted = re.findall(modules, words)
-        missing += [f"{path.name}: {name}" for name in dotted if not known(name)]
+        missing += [
+            f"{path.name}: {name}" for name in dotted if not (name in ELSEWHERE or known(name))
+        ]
     assert missing == []
 
 

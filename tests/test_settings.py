@@ -24,8 +24,9 @@ SECRET = "sk-0123456789-never-to-be-seen"
 
 
 @pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine's own environment must not decide a test."""
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The machine's own environment and the files of a working folder must not decide a test."""
+    monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
         if name not in ("PATH", "HOME", "TMPDIR", "PYTEST_CURRENT_TEST"):
             monkeypatch.delenv(name)
@@ -72,6 +73,9 @@ DEFAULTS: dict[str, Any] = {
     "breaker_trip": "first",
     "circuit_window": 20,
     "circuit_fail_threshold": 0.5,
+    "circuit_cooldown": None,
+    "connect_timeout": 10.0,
+    "retry_max_delay": None,
     "dispatch_mode": "fail_fast",
     "when_busy": "spill",
     "retry_max_attempts": 3,
@@ -264,8 +268,13 @@ def test_formats_reach_the_settings(load: Environment) -> None:
         ("OPENAI_TIMEOUT", "soon", "a duration such as"),
         ("ANTHROPIC_TIMEOUT", "60", "a duration such as"),
         ("BREAKER_TRIP", "second", "'first' or 'window'"),
-        ("CIRCUIT_WINDOW", "0", "greater than or equal to 1"),
-        ("CIRCUIT_WINDOW", "many", "a whole number"),
+        ("CIRCUIT_WINDOW", "0", "a whole number of calls from 1 to 1000"),
+        ("CIRCUIT_WINDOW", "many", "or a time such as 2m"),
+        ("CIRCUIT_WINDOW", "1001", "a whole number of calls from 1 to 1000"),
+        ("CIRCUIT_WINDOW", "0s", "a duration above zero"),
+        ("CIRCUIT_COOLDOWN", "0s", "a duration above zero"),
+        ("RETRY_MAX_DELAY", "long", "a duration such as"),
+        ("CONNECT_TIMEOUT", "10", "a duration such as"),
         ("PAGE_WINDOW", "1.5", "a whole number"),
         ("CIRCUIT_FAIL_THRESHOLD", "0", "greater than 0"),
         ("CIRCUIT_FAIL_THRESHOLD", "1.1", "less than or equal to 1"),
@@ -425,6 +434,15 @@ def test_chain_of_the_settings(load: Environment) -> None:
     assert "ANTHROPIC_API_KEY" in plan.providers["anthropic"].missing
     assert plan.limit == 5
     assert SECRET not in plan.model_dump_json()
+
+
+def test_knobs_of_breakers_and_rounds_reach_the_plan(load: Environment) -> None:
+    settings = load(CIRCUIT_WINDOW="2m", CIRCUIT_COOLDOWN="7s", RETRY_MAX_DELAY="20s")
+    plan = defaults_from_settings(settings, local_missing="", local_limit=1)
+    assert (plan.breaker.window_s, plan.breaker.cooldown_s) == (120.0, 7.0)
+    assert plan.dispatch.max_delay_s == 20.0
+    counted = defaults_from_settings(load(CIRCUIT_WINDOW="7"), local_missing="", local_limit=1)
+    assert (counted.breaker.window, counted.breaker.window_s) == (7, None)
 
 
 def test_local_ocr_that_is_never_wanted_is_missing(load: Environment) -> None:

@@ -9,20 +9,23 @@ from quire.cli.clean import clean
 from quire.cli.doctor import doctor
 from quire.cli.estimate import estimate
 from quire.cli.list import list_command
-from quire.cli.options import Version
+from quire.cli.options import Config, Version
 from quire.cli.process import process
 from quire.cli.result import result
 from quire.cli.retry import retry
 from quire.cli.run_command import call, leave
 from quire.cli.status import status
 from quire.cli.watch import watch
+from quire.settings import use_config
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback(help=__doc__)
-def program(_version: Version = False) -> None:
+def program(config: Config = None, _version: Version = False) -> None:
     """The options before a command."""
+    if config is not None:
+        use_config(config)
 
 
 app.command()(process)

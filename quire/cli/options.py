@@ -23,6 +23,13 @@ Version = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Standard output holds exactly one JSON object.")
 ]
+Config = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Settings: a .env or .toml, in place of .env and quire.toml here; none reads neither.",
+    ),
+]
 Job = Annotated[str, typer.Argument(help="The job's id.")]
 Origins = Annotated[
     list[str],

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from quire.cli.options import Version
+from quire.cli.options import Config, Version
 from quire.cli.program import as_called, worker_name
 from quire.contracts.names import ROLES
 from quire.domain.errors import QuireError
-from quire.settings import load_settings
+from quire.settings import load_settings, use_config
 from quire.telemetry.logs import configure_logs
 from quire.worker_process import register, serve
 
@@ -27,6 +27,7 @@ def worker(
         bool,
         typer.Option("--register", help="Only add the search attributes to TEMPORAL_NAMESPACE."),
     ] = False,
+    config: Config = None,
     _version: Version = False,
 ) -> None:
     """Serve the queues until stopped."""
@@ -34,6 +35,8 @@ def worker(
     unknown = [role for role in chosen if role not in ROLES]
     if unknown or not chosen:
         raise typer.BadParameter(f"{roles!r}: choose from {', '.join(ROLES)}", param_hint="--roles")
+    if config is not None:
+        use_config(config)
     settings = load_settings()
     configure_logs(settings.log_level, settings.log_format)
     asyncio.run(register(settings) if register_only else serve(settings, chosen))

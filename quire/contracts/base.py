@@ -2,6 +2,7 @@
 
 Bytes and page texts never appear in payloads: they travel as keys into the store."""
 
+from collections.abc import Sized
 from typing import Any
 
 from pydantic import (
@@ -37,3 +38,13 @@ class Lean(Wire):
             for name, value in whole.items()
             if getattr(self, name) != fields[name].default
         }
+
+
+def is_none(value: object) -> bool:
+    """For `exclude_if`: a field that is rarely used stays out of payloads that lack it."""
+    return value is None
+
+
+def is_empty(value: Sized) -> bool:
+    """The same for a collection."""
+    return len(value) == 0

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quire.contracts.base import Wire
+from quire.contracts.base import Wire, is_empty, is_none
 from quire.contracts.page import Classification
 
 
@@ -31,6 +31,10 @@ class BreakerPolicy(Wire):
     threshold: float = Field(default=0.5, gt=0, le=1)
     # Wrong keys, empty accounts and unknown models do not heal while a document is read.
     long_rest_s: float = 3600.0
+    # Every rest is this long; without it, rests double up to the longest.
+    cooldown_s: float | None = Field(default=None, gt=0, exclude_if=is_none)
+    # The window holds the calls of this time, and not a number of them.
+    window_s: float | None = Field(default=None, gt=0, exclude_if=is_none)
 
 
 class Breaker(Wire):
@@ -42,6 +46,8 @@ class Breaker(Wire):
     changes: int = 0
     recent: str = ""
     reason: str = ""
+    # When the calls in `recent` ended; only where the window is a time.
+    times: tuple[float, ...] = Field(default=(), exclude_if=is_empty)
 
 
 Tier = Literal["primary", "secondary", "fast"]
@@ -116,3 +122,5 @@ class DispatchPolicy(Wire):
     max_rounds: int = 3
     base_delay_s: float = 5.0
     jitter_max_s: float = 5.0
+    # The longest delay before a further round, without the jitter.
+    max_delay_s: float | None = Field(default=None, exclude_if=is_none)

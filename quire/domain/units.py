@@ -1,9 +1,11 @@
 """Durations, sizes, lists and addresses as people write them."""
 
 import re
+from datetime import timedelta
 
 from quire.contracts.names import LONGEST_DEADLINE_S
 
+MOST_CALLS = 1000
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {
@@ -28,6 +30,18 @@ def parse_pause(value: object) -> float:
     return (
         0.0 if re.fullmatch(r"0+(\.0+)?(ms|s|m|h|d)", str(value).strip()) else parse_duration(value)
     )
+
+
+def parse_window(value: object) -> int | timedelta:
+    """`20` as a number of calls, `2m` as a time."""
+    if isinstance(value, timedelta):
+        return value
+    text = str(value).strip()
+    if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= MOST_CALLS:
+        return int(text)
+    if _DURATION.match(text):
+        return timedelta(seconds=parse_duration(text))
+    raise ValueError(f"a whole number of calls from 1 to {MOST_CALLS}, or a time such as 2m")
 
 
 def parse_size(value: object) -> int:

@@ -48,10 +48,21 @@ async def examine(settings: Settings) -> list[Finding]:
     checks: list[Callable[[Settings], Awaitable[list[Finding]]]] = [
         _temporal, _store, _mupdf, check_engines,
     ]  # fmt: skip
-    findings = [Finding("settings", True, "all values are allowed")]
+    findings = [_settings(settings)]
     for found in await asyncio.gather(*(check(settings) for check in checks)):
         findings += found
     return findings
+
+
+def _settings(settings: Settings) -> Finding:
+    """Their values were checked when they were read; what remains is where they came from."""
+    read = ", ".join(map(str, settings.files)) or "no file"
+    detail = f"all values are allowed; read from the environment and {read}"
+    if not settings.exposed_files:
+        return Finding("settings", True, detail)
+    exposed = " ".join(map(str, settings.exposed_files))
+    remedy = f"(every user here may read its secrets: chmod 600 {exposed})"
+    return Finding("settings", True, detail, remedy)
 
 
 async def _temporal(settings: Settings) -> list[Finding]:

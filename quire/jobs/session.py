@@ -12,10 +12,10 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from quire.app import Parts, build_parts, build_workers
+from quire.app import Parts, build_parts, build_workers, open_traces
 from quire.contracts.names import ROLES
 from quire.settings import Settings
-from quire.telemetry.traces import NoTraces, start_traces
+from quire.telemetry.traces import NoTraces
 from quire.temporal.connect import connect, refused_by_temporal
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.runtime import quiet_runtime
@@ -47,7 +47,7 @@ async def open_jobs(settings: Settings, roles: tuple[str, ...] = ROLES) -> Async
 
 @asynccontextmanager
 async def _open_cluster(settings: Settings) -> AsyncIterator[Jobs]:
-    traces = _traces(settings)
+    traces = open_traces(settings, role="tool")
     client = await connect(settings, runtime=quiet_runtime(), plugins=traces.plugins)
     try:
         yield Jobs(settings, client, embedded=False, traces=traces)
@@ -57,7 +57,7 @@ async def _open_cluster(settings: Settings) -> AsyncIterator[Jobs]:
 
 @asynccontextmanager
 async def _open_own(settings: Settings, roles: tuple[str, ...]) -> AsyncIterator[Jobs]:
-    traces = _traces(settings)
+    traces = open_traces(settings, role="tool")
     parts = build_parts(settings, traces)
     server = EmbeddedServer(settings.state_dir)
     workers: list[Worker] = []
@@ -95,10 +95,6 @@ async def query_worker(jobs: Jobs) -> AsyncIterator[None]:
             yield
     finally:
         await parts.close()
-
-
-def _traces(settings: Settings) -> NoTraces:
-    return start_traces(settings.otel_service_name, role="tool", wanted=settings.tracing)
 
 
 async def _leave(

@@ -9,7 +9,6 @@ from quire.providers.error_table import SDK_EXCEPTIONS
 from quire.providers.spec import ProbeRequest, ProviderSpec, SdkFailures
 from quire.providers.tokens import Tokens, whole
 from quire.providers.transport import (
-    CONNECT_TIMEOUT_S,
     ModelCall,
     ModelReply,
     Transport,
@@ -49,7 +48,7 @@ class AnthropicTransport(Transport):
             max_tokens=call.cap,
             system=call.system_prompt,
             messages=[{"role": "user", "content": _content(call)}],
-            timeout=Timeout(call.timeout_s, connect=min(CONNECT_TIMEOUT_S, call.timeout_s)),
+            timeout=Timeout(call.timeout_s, connect=min(call.connect_s, call.timeout_s)),
         )
         malformed = why_malformed(message, "content")
         reply = ModelReply("", malformed=malformed) if malformed else _reply(message)

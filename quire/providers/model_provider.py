@@ -15,7 +15,7 @@ from quire.providers.errors import attempt_failed
 from quire.providers.pricing import cost_usd
 from quire.providers.registry import spec_of
 from quire.providers.tokens import Tokens
-from quire.providers.transport import ModelCall, ModelReply, Transport
+from quire.providers.transport import CONNECT_TIMEOUT_S, ModelCall, ModelReply, Transport
 
 # A dense page of small print is some 4,000 tokens; models that think write as many again.
 OUTPUT_CAP = 8192
@@ -59,10 +59,18 @@ class ModelProvider:
     before the first call's clock starts, so that neither the loop nor the page pays for it.
     """
 
-    def __init__(self, name: str, transport: Transport, *, output_cap: int = OUTPUT_CAP) -> None:
+    def __init__(
+        self,
+        name: str,
+        transport: Transport,
+        *,
+        output_cap: int = OUTPUT_CAP,
+        connect_s: float = CONNECT_TIMEOUT_S,
+    ) -> None:
         self._name = name
         self._transport = transport
         self._output_cap = output_cap
+        self._connect_s = connect_s
         self._client: Any = None
         self._building = asyncio.Lock()
 
@@ -88,6 +96,7 @@ class ModelProvider:
             images=(question.image,),
             cap=self._output_cap,
             timeout_s=timeout_s,
+            connect_s=self._connect_s,
         )
         answered = await self._ask(call, PAGE_TEXT)
         tokens = answered.tokens
@@ -150,7 +159,13 @@ class ModelProvider:
 
 
 def open_provider(
-    name: str, api_key: str | None, base_url: str | None = None, *, output_cap: int = OUTPUT_CAP
+    name: str,
+    api_key: str | None,
+    base_url: str | None = None,
+    *,
+    output_cap: int = OUTPUT_CAP,
+    connect_s: float = CONNECT_TIMEOUT_S,
 ) -> ModelProvider:
     """The provider of this name, as its entry in the registry builds it."""
-    return ModelProvider(name, spec_of(name).build(api_key, base_url), output_cap=output_cap)
+    transport = spec_of(name).build(api_key, base_url)
+    return ModelProvider(name, transport, output_cap=output_cap, connect_s=connect_s)

@@ -13,7 +13,6 @@ from quire.providers.error_table import SDK_EXCEPTIONS
 from quire.providers.spec import ProbeRequest, ProviderSpec, SdkFailures
 from quire.providers.tokens import Tokens, whole
 from quire.providers.transport import (
-    CONNECT_TIMEOUT_S,
     ModelCall,
     ModelReply,
     Transport,
@@ -71,7 +70,7 @@ async def _create(client: Any, call: ModelCall, cap_name: str) -> ModelReply:
     from openai import Timeout
     from openai.types.chat import ChatCompletion
 
-    connect_s = min(CONNECT_TIMEOUT_S, call.timeout_s)
+    connect_s = min(call.connect_s, call.timeout_s)
     # `chat.completions.create` searches every field for names to translate, which takes longer
     # than all the rest of a call and changes nothing in ours.
     completion = await client.post(

@@ -25,6 +25,8 @@ class ModelCall:
     #: The most tokens that the model may write.
     cap: int
     timeout_s: float
+    #: How much of that the connection may take.
+    connect_s: float = CONNECT_TIMEOUT_S
 
 
 @dataclass(frozen=True)

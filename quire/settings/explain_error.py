@@ -1,5 +1,6 @@
 """Explains in one line why a setting is refused; the validation library needs many."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -7,11 +8,14 @@ from pydantic import ValidationError
 from quire.domain.errors import SettingsError
 
 
-def explain(error: ValidationError, prefix: str = "") -> SettingsError:
-    """The first setting that is wrong, by its name in the environment."""
+def explain(error: ValidationError, labels: Mapping[str, str], prefix: str = "") -> SettingsError:
+    """The first setting that is wrong, as it is labelled where it was set."""
     first = error.errors()[0]
-    name = prefix + "_".join(str(part) for part in first["loc"]).upper()
-    return SettingsError(name, f"{first['input']!r} is not allowed", _allowed(first))
+    # A union adds the part that did not match to the field's name.
+    name = prefix + str(first["loc"][0]).upper()
+    return SettingsError(
+        labels.get(name, name), f"{first['input']!r} is not allowed", _allowed(first)
+    )
 
 
 def _allowed(problem: Any) -> str:

@@ -14,6 +14,7 @@ def defaults_from_settings(
     settings: Settings, *, local_missing: str, local_limit: int
 ) -> PlanDefaults:
     """What a document's plan takes from the settings."""
+    window = settings.circuit_window
     return PlanDefaults(
         engine=settings.primary_engine,
         other_engine=settings.secondary_engine,
@@ -34,8 +35,10 @@ def defaults_from_settings(
             trip=settings.breaker_trip,
             base_backoff_s=settings.breaker_base_backoff,
             max_backoff_s=settings.breaker_max_backoff,
-            window=settings.circuit_window,
+            window=window if isinstance(window, int) else BreakerPolicy().window,
             threshold=settings.circuit_fail_threshold,
+            cooldown_s=settings.circuit_cooldown,
+            window_s=None if isinstance(window, int) else window.total_seconds(),
         ),
         dispatch=DispatchPolicy(
             mode=settings.dispatch_mode,
@@ -44,6 +47,7 @@ def defaults_from_settings(
             max_rounds=settings.retry_max_attempts,
             base_delay_s=settings.retry_base_delay,
             jitter_max_s=settings.retry_jitter_max,
+            max_delay_s=settings.retry_max_delay,
         ),
         image=ImageOptions(
             dpi=settings.image_dpi,

@@ -4,18 +4,16 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from quire.domain.units import parse_duration
+from quire.settings.base import SettingsModel
 from quire.settings.explain_error import explain
 
 _TIERS = ("primary", "secondary", "fast")
 
 
-class ProviderSettings(BaseSettings):
+class ProviderSettings(SettingsModel):
     """One provider's own settings, the same for every vendor and every extra provider."""
-
-    model_config = SettingsConfigDict(frozen=True, extra="ignore")
 
     api_key: SecretStr | None = None
     base_url: str | None = None
@@ -46,16 +44,18 @@ def missing(name: str, provider: ProviderSettings) -> str:
     return ""
 
 
-def read_provider(name: str, default_models: Mapping[str, str]) -> ProviderSettings:
-    """A provider's settings from the environment; models by tier where it names none."""
+def read_provider(
+    name: str,
+    default_models: Mapping[str, str],
+    values: Mapping[str, str],
+    labels: Mapping[str, str],
+) -> ProviderSettings:
+    """A provider's settings among all values; models by tier where none is named."""
     prefix = setting_name(name, "")
+    fields = {field: prefix + field.upper() for field in ProviderSettings.model_fields}
+    given: dict[str, str] = {f"{tier}_model": model for tier, model in default_models.items()}
+    given |= {field: values[full] for field, full in fields.items() if full in values}
     try:
-        # The prefix is an init argument that the stubs of pydantic-settings do not know.
-        named = ProviderSettings(_env_prefix=prefix, _env_ignore_empty=True)  # type: ignore[call-arg]
+        return ProviderSettings.model_validate(given)
     except ValidationError as error:
-        raise explain(error, prefix) from None
-    defaults = {f"{tier}_model": model for tier, model in default_models.items()}
-    given = {
-        field: model for field, model in defaults.items() if field not in named.model_fields_set
-    }
-    return named.model_copy(update=given)
+        raise explain(error, labels, prefix) from None

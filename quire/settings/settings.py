@@ -1,46 +1,69 @@
 """Every setting of Quire's own, and the places that they name."""
 
 import os
+from collections.abc import Mapping
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 
 from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
-from quire.domain.units import parse_address, parse_duration, parse_list, parse_pause, parse_size
+from quire.domain.units import (
+    parse_address,
+    parse_duration,
+    parse_list,
+    parse_pause,
+    parse_size,
+    parse_window,
+)
 from quire.providers.registry import PROVIDERS, spec_of
+from quire.settings.base import SettingsModel
 from quire.settings.provider import ProviderSettings, read_provider
 
 # The one of OTLP's protocols that Quire speaks.
 OTLP = "http/protobuf"
 
 Address = Annotated[str, BeforeValidator(parse_address)]
+Engine = Annotated[str, BeforeValidator(lambda name: str(name).strip().lower())]
 Duration = Annotated[float, BeforeValidator(parse_duration)]
 Pause = Annotated[float, BeforeValidator(parse_pause)]
 Size = Annotated[int, BeforeValidator(parse_size)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(parse_list)]
+# A number of calls, or a time.
+Window = Annotated[int | timedelta, BeforeValidator(parse_window)]
+Names = Annotated[tuple[str, ...], BeforeValidator(parse_list)]
 
 
-class Settings(BaseSettings):
-    """Every setting with its default; docs/settings.md lists them for people."""
+class Settings(SettingsModel):
+    """Every setting with its default; docs/settings.md lists them for people.
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+    `load_settings` reads them; made directly, this class has defaults and what it is given.
+    """
+
+    # By name in the environment: every value that is set, also those of vendors and libraries, and
+    # how errors name it. Secrets are among them, so they are in no representation.
+    _values: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _labels: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _files: tuple[Path, ...] = PrivateAttr(default=())
+    _exposed_files: tuple[Path, ...] = PrivateAttr(default=())
 
     document_processing_timeout: Duration = Field(default="3m", validate_default=True)
     request_timeout: Duration = Field(default="60s", validate_default=True)
+    connect_timeout: Duration = Field(default="10s", validate_default=True)
 
     breaker_base_backoff: Duration = Field(default="30s", validate_default=True)
     breaker_max_backoff: Duration = Field(default="5m", validate_default=True)
     breaker_trip: Literal["first", "window"] = "first"
-    circuit_window: int = Field(default=20, ge=1, le=1000)
+    circuit_window: Window = 20
     circuit_fail_threshold: float = Field(default=0.5, gt=0, le=1)
+    circuit_cooldown: Duration | None = None
 
     dispatch_mode: Literal["fail_fast", "hold"] = "fail_fast"
     when_busy: Literal["spill", "wait"] = "spill"
     retry_max_attempts: int = Field(default=3, ge=1, le=20)
     retry_base_delay: Pause = Field(default="5s", validate_default=True)
+    retry_max_delay: Duration | None = None
     retry_jitter_max: Pause = Field(default="5s", validate_default=True)
     page_window: int = Field(default=32, ge=1, le=200)
 
@@ -55,8 +78,8 @@ class Settings(BaseSettings):
     image_context_radius: int = Field(default=1, ge=0, le=10)
     image_max_context_bytes: int = Field(default=3000, ge=0, le=200_000)
 
-    primary_engine: str = "openai"
-    secondary_engine: str = "anthropic"
+    primary_engine: Engine = "openai"
+    secondary_engine: Engine = "anthropic"
     extra_providers: Names = ()
     route_chain: Names = ()
     local_ocr: Literal["auto", "always", "never"] = "auto"
@@ -103,7 +126,45 @@ class Settings(BaseSettings):
     def providers(self) -> dict[str, ProviderSettings]:
         """Every provider by name, each with its own prefix in the environment."""
         names = (*PROVIDERS, *self.extra_providers)
-        return {name: read_provider(name, spec_of(name).models) for name in names}
+        return {
+            name: read_provider(name, spec_of(name).models, self._values, self._labels)
+            for name in names
+        }
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that were read, the most important first."""
+        return self._files
+
+    @property
+    def exposed_files(self) -> tuple[Path, ...]:
+        """Those of the files that hold a secret and that every user of the machine may read."""
+        return self._exposed_files
+
+    def passed_on(self, prefix: str) -> dict[str, str]:
+        """Values for a library that reads the environment itself, by the prefix of its settings.
+
+        They are handed over and never put into the environment, which every child inherits.
+        """
+        return {name: text for name, text in self._values.items() if name.startswith(prefix)}
+
+    @property
+    def s3_access(self) -> dict[str, str]:
+        """What boto3 must be given; empty where all of it is in the environment, as boto3 reads
+        more there than can be given to it."""
+        known = self.passed_on("AWS_")
+        elsewhere = any(os.environ.get(name) != text for name, text in known.items())
+        return known if elsewhere else {}
+
+    @property
+    def temporal_environment(self) -> dict[str, str]:
+        """The environment for Temporal's own reader of settings."""
+        own = {
+            name.upper(): str(getattr(self, name))
+            for name in ("temporal_address", "temporal_namespace")
+            if name in self.model_fields_set
+        }
+        return {**os.environ, **self.passed_on("TEMPORAL_"), **own}
 
     @property
     def tracing(self) -> bool:

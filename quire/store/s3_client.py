@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
@@ -17,6 +18,7 @@ from botocore.exceptions import (
 )
 
 from quire.domain import errors
+from quire.store.s3_access import s3_access
 
 # boto3 retries through short outages; Temporal retries through longer ones, where they are visible.
 _CONFIG = Config(
@@ -27,6 +29,13 @@ _CONFIG = Config(
     # The default signs links the old way, which newer regions and servers refuse.
     signature_version="s3v4",
 )
+# What boto3 calls those settings that it lets a program set.
+_VARIABLES = {
+    "profile": "AWS_PROFILE",
+    "ca_bundle": "AWS_CA_BUNDLE",
+    "config_file": "AWS_CONFIG_FILE",
+    "credentials_file": "AWS_SHARED_CREDENTIALS_FILE",
+}
 _DENIED = {
     "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken",
     "InvalidToken", "AllAccessDisabled",
@@ -50,14 +59,34 @@ def split_url(url: str) -> tuple[str, str]:
 @cache
 def s3_client() -> Any:
     """The one client of this process, created at first use, which takes a tenth of a second."""
-    session = boto3.session.Session()
-    client = session.client("s3", config=_CONFIG)
+    session, endpoint = _session()
+    client = session.client("s3", config=_CONFIG, endpoint_url=endpoint)
     host = urlsplit(client.meta.endpoint_url).hostname or ""
     if not host.endswith((".amazonaws.com", ".amazonaws.com.cn")):
         # Other servers rarely have a host name for each bucket.
         by_path = _CONFIG.merge(Config(s3={"addressing_style": "path"}))
-        client = session.client("s3", config=by_path)
+        client = session.client("s3", config=by_path, endpoint_url=endpoint)
     return client
+
+
+def _session() -> tuple[boto3.session.Session, str | None]:
+    """boto3's session and the server's address; None where boto3 finds its own."""
+    given = s3_access()
+    if not given:
+        return boto3.session.Session(), None
+    core = botocore.session.Session()
+    for variable, name in _VARIABLES.items():
+        if name in given:
+            core.set_config_variable(variable, given[name])
+    if "AWS_ACCESS_KEY_ID" in given:
+        core.set_credentials(
+            given["AWS_ACCESS_KEY_ID"],
+            given.get("AWS_SECRET_ACCESS_KEY", ""),
+            given.get("AWS_SESSION_TOKEN"),
+        )
+    endpoint = given.get("AWS_ENDPOINT_URL_S3") or given.get("AWS_ENDPOINT_URL")
+    region = given.get("AWS_DEFAULT_REGION") or given.get("AWS_REGION")
+    return boto3.session.Session(botocore_session=core, region_name=region), endpoint
 
 
 @contextmanager

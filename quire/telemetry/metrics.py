@@ -34,6 +34,7 @@ class Measure:
 _CALL = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120)
 _WAIT = (0.01, 0.05, 0.1, 0.5, 1, 2, 5, 15, 60)
 _LONG = (1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1800)
+JOBS_CREATED = Measure("quire_jobs_created", "count", "Runs of jobs that began")
 DOCUMENTS = Measure(
     "quire_documents",
     "count",
@@ -53,6 +54,12 @@ FAILOVERS = Measure(
 )
 TIMEOUTS = Measure(
     "quire_timeouts", "count", "Time ran out: of an attempt, or of the document", ("scope",)
+)
+RETRIES = Measure(
+    "quire_retries_scheduled",
+    "count",
+    "Pages to be read again: in a later round of hold mode, or because a person asked",
+    ("cause",),
 )
 CROWDED_OUT = Measure(
     "quire_crowded_out", "count", "Attempts that left: no slot came free in a moment", ("route",)
@@ -87,7 +94,11 @@ REUSED = Measure("quire_reused_answers", "count", "Pages read from the store", (
 QUEUE_DELAY = Measure(
     "quire_queue_delay", "time", "From the schedule of an attempt to its slot", ("route",), _WAIT
 )
+QUEUE_DEPTH = Measure(
+    "quire_queue_depth", "level", "Tasks that wait in a queue, as the server estimates", ("queue",)
+)
 ALL = (
+    JOBS_CREATED, RETRIES, QUEUE_DEPTH,
     DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, CROWDED_OUT, BREAKER_CHANGES,
     BREAKER_STATE, BREAKER_OPEN_TIME, SLOTS, CALLS, CALL_TIME, IN_FLIGHT, TOKENS, COST, UNPRICED,
     REUSED, QUEUE_DELAY,
@@ -99,12 +110,16 @@ NO_ERROR = "none"
 UNSURVEYED = "UNKNOWN"
 # The outcome of a call that was cancelled.
 ABORTED = "ABORTED"
+# Why a page is to be read again.
+RETRY_CAUSES = ("round", "person")
 Series = tuple[Measure, dict[str, str]]
 
 
 def of_workflows(routes: Collection[str]) -> Iterator[Series]:
     """Every counter of documents whose pages may be read on any of these routes."""
     none = NO_ERROR
+    yield from _each(JOBS_CREATED)
+    yield from _each(RETRIES, [*RETRY_CAUSES])
     yield from _each(DOCUMENTS, ["completed"], [none], [none])
     yield from _each(DOCUMENTS, ["failed"], [*Code], get_args(ErrorType))
     yield from _each(PAGES, [*TextSource], [*Classification, UNSURVEYED])

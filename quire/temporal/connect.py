@@ -43,7 +43,9 @@ async def connect(
     options: Mapping[str, Any] = (
         {"target_host": address, "namespace": settings.temporal_namespace}
         if address is not None
-        else ClientConfig.load_client_connect_config()
+        else ClientConfig.load_client_connect_config(
+            override_env_vars=settings.temporal_environment
+        )
     )
     if "target_host" not in options:
         raise SettingsError("TEMPORAL_ADDRESS", "it is not set", "a cluster's, as in HOST:7233")
@@ -84,6 +86,19 @@ async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -
     return any(
         poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in described.pollers
     )
+
+
+async def waiting_tasks(client: Client, queue: str, kind: TaskQueueType.ValueType) -> int:
+    """How many tasks wait in this queue, as the server estimates."""
+    described = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace,
+            task_queue=TaskQueue(name=queue),
+            task_queue_type=kind,
+            report_stats=True,
+        )
+    )
+    return described.stats.approximate_backlog_count
 
 
 async def check_namespace(client: Client) -> None:

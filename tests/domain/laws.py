@@ -116,7 +116,8 @@ class Judge:
         if page.page in self.deferred:
             assert page.round + 1 < policy.max_rounds
             jitter = policy.jitter_max_s * fraction(self.snap.job_id, page.page, page.round)
-            delay = policy.base_delay_s * 2**page.round + jitter
+            growing = policy.base_delay_s * 2**page.round
+            delay = min(growing, policy.max_delay_s or growing) + jitter
             earliest = self.snap.now + delay
             expected = min(max(self.opens_at(i), earliest) for i in lifted)
             assert self.deferred[page.page] == expected < self.snap.deadline

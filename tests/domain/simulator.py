@@ -167,9 +167,11 @@ class Simulation:
 
     def _settle(self, page: int, what: str, retry_after_s: float | None) -> None:
         if what == OK:
-            self.books.succeeded(page, AttemptReceipt(milliseconds=1, chars=1))
+            self.books.succeeded(page, AttemptReceipt(milliseconds=1, chars=1), self.now)
         elif what == STORED:
-            self.books.succeeded(page, AttemptReceipt(milliseconds=1, chars=1, stored=True))
+            self.books.succeeded(
+                page, AttemptReceipt(milliseconds=1, chars=1, stored=True), self.now
+            )
         elif what in (CROWDED, STOOD_DOWN):
             self.books.stood_aside(page, self.now, crowded=what == CROWDED)
         else:

@@ -45,6 +45,8 @@ breaker_policies = st.builds(
     max_backoff_s=quarters(30, 300),
     window=st.integers(1, 8),
     threshold=st.sampled_from([0.25, 0.5, 0.75, 1.0]),
+    cooldown_s=st.none() | quarters(1, 60),
+    window_s=st.none() | quarters(1, 200),
 )
 
 dispatch_policies = st.builds(
@@ -55,6 +57,7 @@ dispatch_policies = st.builds(
     max_rounds=st.integers(1, 4),
     base_delay_s=quarters(0.25, 10),
     jitter_max_s=quarters(0, 10),
+    max_delay_s=st.none() | quarters(0.25, 20),
 )
 
 breakers = st.one_of(

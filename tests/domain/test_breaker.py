@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState
+from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, DispatchPolicy
 from quire.domain.routing.breaker import admits, begin_probe, fail, lose_probe, succeed
 from tests.domain.strategies import breaker_policies, quarters, quick, thorough
 
@@ -63,7 +63,7 @@ class Machine:
 
     def end(self, begun_at: int, event: Event) -> None:
         if event.what == "succeed":
-            self.breaker = succeed(self.breaker, begun_at, self.policy)
+            self.breaker = succeed(self.breaker, begun_at, self.now, self.policy)
         elif event.what == "lose":
             self.breaker = lose_probe(self.breaker, begun_at)
         else:
@@ -103,8 +103,9 @@ def test_laws_of_any_life(policy: BreakerPolicy, life: list[Event]) -> None:
             rested = after.retry_at - machine.now
             if event.what == "fail":
                 assert rested >= min(event.retry_after or 0.0, policy.long_rest_s)
-                assert rested >= min(
-                    policy.base_backoff_s * 2 ** (after.failures - 1), policy.max_backoff_s
+                assert rested >= (
+                    policy.cooldown_s
+                    or min(policy.base_backoff_s * 2 ** (after.failures - 1), policy.max_backoff_s)
                 )
                 assert after.failures == before.failures + 1
             else:
@@ -170,15 +171,15 @@ def test_a_herd_of_failures_opens_once() -> None:
 
 def test_success_of_the_past_does_not_close() -> None:
     opened = fail(Breaker(), 0, 1000.0, FIRST, reason="SERVER")
-    assert succeed(opened, 0, FIRST) == opened
+    assert succeed(opened, 0, 0.0, FIRST) == opened
     probing = begin_probe(opened)
-    assert succeed(probing, 0, FIRST) == probing
-    assert succeed(probing, opened.changes, FIRST) == probing
+    assert succeed(probing, 0, 0.0, FIRST) == probing
+    assert succeed(probing, opened.changes, 0.0, FIRST) == probing
 
 
 def test_probe_that_succeeds_closes_and_forgets_the_failures() -> None:
     probing = begin_probe(fail(Breaker(), 0, 1000.0, FIRST, reason="SERVER"))
-    closed = succeed(probing, probing.changes, FIRST)
+    closed = succeed(probing, probing.changes, 0.0, FIRST)
     assert closed.state is BreakerState.CLOSED
     assert (closed.failures, closed.reason) == (0, "")
     assert admits(closed, 0.0) == "yes"
@@ -215,7 +216,7 @@ def test_window_opens_exactly_at_its_share(window: int, threshold: float, calls:
     breaker = Breaker()
     for number, call in enumerate(calls, start=1):
         if call == "o":
-            breaker = succeed(breaker, 0, policy)
+            breaker = succeed(breaker, 0, 0.0, policy)
         else:
             breaker = fail(breaker, 0, 1000.0, policy, reason="SERVER")
         bad = calls[max(0, number - window) : number].count("x")
@@ -249,9 +250,70 @@ def test_window_is_empty_after_recovery() -> None:
     policy = BreakerPolicy(trip="window", window=2, threshold=0.5)
     opened = fail(Breaker(), 0, 0.0, policy, reason="SERVER")
     probing = begin_probe(opened)
-    closed = succeed(probing, probing.changes, policy)
+    closed = succeed(probing, probing.changes, 0.0, policy)
     assert closed.recent == ""
 
 
 def test_first_keeps_no_window() -> None:
-    assert succeed(Breaker(), 0, FIRST) == Breaker()
+    assert succeed(Breaker(), 0, 0.0, FIRST) == Breaker()
+
+
+@quick
+@given(
+    window_s=quarters(1, 60),
+    threshold=st.sampled_from([0.25, 0.5, 0.75, 1.0]),
+    calls=st.lists(st.tuples(quarters(0, 20), st.sampled_from("ox")), max_size=40),
+)
+def test_window_of_time_counts_the_calls_of_that_time(
+    window_s: float, threshold: float, calls: list[tuple[float, str]]
+) -> None:
+    policy = BreakerPolicy(trip="window", window_s=window_s, threshold=threshold)
+    breaker, now, seen = Breaker(), 1000.0, list[tuple[float, str]]()
+    for wait, outcome in calls:
+        now += wait
+        seen.append((now, outcome))
+        if outcome == "o":
+            breaker = succeed(breaker, 0, now, policy)
+        else:
+            breaker = fail(breaker, 0, now, policy, reason="SERVER")
+        inside = [kind for at, kind in seen if at > now - window_s]
+        bad = Fraction(inside.count("x"), len(inside))
+        expected = outcome == "x" and len(inside) >= 5 and bad >= Fraction(str(threshold))
+        assert (breaker.state is BreakerState.OPEN) == expected
+        if expected:
+            assert breaker.times == ()
+            return
+        assert breaker.recent == "".join(inside)
+        assert len(breaker.times) == len(inside)
+
+
+def test_window_of_time_does_not_grow_without_end() -> None:
+    policy = BreakerPolicy(trip="window", window_s=86400.0)
+    breaker = Breaker()
+    for second in range(1500):
+        breaker = succeed(breaker, 0, float(second), policy)
+    assert len(breaker.recent) == len(breaker.times) == 1000
+
+
+def test_cooldown_does_not_grow() -> None:
+    policy = BreakerPolicy(base_backoff_s=30, max_backoff_s=300, cooldown_s=7.0)
+    breaker, now = Breaker(), 0.0
+    for _ in range(5):
+        breaker = fail(breaker, breaker.changes, now, policy, reason="SERVER")
+        assert breaker.retry_at == now + 7.0
+        now = breaker.retry_at
+        breaker = begin_probe(breaker)
+    asked = fail(breaker, breaker.changes, now, policy, reason="RATE", retry_after_s=60.0)
+    assert asked.retry_at == now + 60.0
+    long = fail(breaker, breaker.changes, now, policy, reason="AUTH", long_rest=True)
+    assert long.retry_at == now + policy.long_rest_s
+
+
+def test_what_is_not_used_is_not_written() -> None:
+    unused = {"cooldown_s", "window_s", "times", "max_delay_s"}
+    for written in (Breaker(), BreakerPolicy(), DispatchPolicy()):
+        assert not unused & set(written.model_dump(mode="json"))
+    used = BreakerPolicy(cooldown_s=1.0, window_s=2.0)
+    assert BreakerPolicy.model_validate_json(used.model_dump_json()) == used
+    timed = Breaker(recent="x", times=(1.0,))
+    assert Breaker.model_validate_json(timed.model_dump_json()) == timed

@@ -1,5 +1,6 @@
 """The metrics of a run with failover, scraped by a real Prometheus, agree with `result.json`."""
 
+import asyncio
 import json
 import re
 import socket
@@ -9,9 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.api.enums.v1 import TaskQueueType
 
+from quire.contracts.names import DOCUMENTS_QUEUE, WORKFLOW_QUEUE
+from quire.settings import Settings
 from quire.telemetry import metrics
 from quire.telemetry.metrics import Measure
+from quire.temporal.connect import connect, waiting_tasks
 from testing import pdfs
 from testing.cluster import Cluster
 from testing.tool import Tool
@@ -164,6 +169,46 @@ def test_worker_shows_every_series_before_its_first_document(tool: Tool) -> None
     assert {value for found in shown.values() for _, value in found} == {0}
     assert sum(map(len, shown.values())) < 300, "a scrape stays small"
     assert {value for _, value in series_of("quire_slots", scraped)} == {2}
+
+
+def test_jobs_retries_and_the_depth_of_queues_are_counted(
+    tool: Tool, vendor: StandIn, tmp_path: Path
+) -> None:
+    """One page is refused once in hold mode; then a person has two pages read again."""
+    vendor.behave(vendor_fails(503), first=1)
+    address = f"127.0.0.1:{free_port()}"
+    held = tool.also(
+        ROUTE_CHAIN=PRIMARY, DISPATCH_MODE="hold", BREAKER_TRIP="window", RETRY_BASE_DELAY="100ms",
+        RETRY_JITTER_MAX="0s",
+    )  # fmt: skip
+    document = pdfs.mixed_pdf(tmp_path / "some.pdf", 1, 3)
+    with running_worker(held, METRICS_ADDRESS=address) as worker:
+        client = worker.client(tmp_path / "client")
+        assert client.process(document, "--job-id", "kept").code == 0
+        first = fetch(f"http://{address}/metrics")
+        assert client.run("retry", "kept", "--pages", "2-3", "--json").code == 0
+        assert client.run("watch", "kept", "--json").code == 0
+        second = fetch(f"http://{address}/metrics")
+    assert counted(metrics.JOBS_CREATED, first) == {(): 1}
+    assert counted(metrics.RETRIES, first) == {("round",): 1}
+    assert counted(metrics.RETRIES, second) == {("round",): 1, ("person",): 2}
+    assert counted(metrics.JOBS_CREATED, second) == {(): 2}
+    depths = series_of(metrics.QUEUE_DEPTH.exposed, second)
+    assert {labels["queue"] for labels, _ in depths} >= {WORKFLOW_QUEUE, DOCUMENTS_QUEUE}
+
+
+@pytest.mark.servers
+async def test_tasks_that_wait_are_in_the_depth_of_their_queue(tmp_path: Path) -> None:
+    """Nobody serves the queue, so what is started waits in it."""
+    with Cluster(tmp_path / "cluster") as cluster:
+        client = await connect(Settings(), cluster.address)
+        for number in range(3):
+            await client.start_workflow("Any", id=f"w{number}", task_queue="unserved")
+        kind = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+        end = time.monotonic() + 20
+        while (depth := await waiting_tasks(client, "unserved", kind)) != 3:
+            assert time.monotonic() < end, depth
+            await asyncio.sleep(0.2)
 
 
 def test_attempt_that_is_crowded_out_is_counted_and_logged(

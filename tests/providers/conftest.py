@@ -1,6 +1,7 @@
 """Both vendors' providers in front of one stand-in."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ async def make(vendor: StandIn, api: str) -> AsyncIterator[Make]:
     """Build a provider of the test's vendor; closed at its end."""
     made: list[ModelProvider] = []
 
-    def build(key: str | None = SECRET, url: str | None = None, **more: int) -> ModelProvider:
+    def build(key: str | None = SECRET, url: str | None = None, **more: Any) -> ModelProvider:
         own_url = vendor.openai_url if api == "openai" else vendor.anthropic_url
         provider = open_provider(api, key, url or own_url, **more)
         made.append(provider)

@@ -1,6 +1,8 @@
 """What is sent, and what becomes of a good answer."""
 
 import asyncio
+import contextlib
+import socket
 import subprocess
 import sys
 import time
@@ -237,6 +239,23 @@ async def test_cap_name_is_learnt_once(vendor: StandIn, question: PageQuestion) 
     names = [call.cap_name for call in vendor.calls()]
     assert names == ["max_tokens", "max_completion_tokens", "max_completion_tokens"]
     await provider.close()
+
+
+async def test_a_connection_may_take_less_than_the_call(make: Make, question: PageQuestion) -> None:
+    """The server's queue of connections is full, so that a further one is never answered."""
+    with socket.socket() as full, contextlib.ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(3):
+            early = waiting.enter_context(socket.socket())
+            early.setblocking(False)
+            early.connect_ex(full.getsockname())
+        provider = make(url=f"http://127.0.0.1:{full.getsockname()[1]}/v1", connect_s=0.5)
+        await provider.warm_up()
+        started = time.monotonic()
+        with pytest.raises(AttemptFailed):
+            await provider.read_page("m", question, 20)
+        assert 0.4 < time.monotonic() - started < 5
 
 
 def test_sdks_are_imported_no_earlier_than_needed() -> None:

@@ -123,7 +123,9 @@ def _sealed() -> dict[str, Any]:
 def _state_files() -> dict[str, Any]:
     """What a single machine keeps in its state folder: its key, and the server's files."""
     with TemporaryDirectory() as folder:
-        with patch.dict(os.environ, {"HOME": folder, "STATE_DIR": folder}, clear=True):
+        with patch.dict(
+            os.environ, {"HOME": folder, "STATE_DIR": folder, "QUIRE_CONFIG": "none"}, clear=True
+        ):
             open_keys(load_settings())
         kept = sorted(path.name for path in Path(folder).iterdir())
         own = (Path(folder) / kept[0]).read_text().partition(":")[0]

@@ -106,6 +106,9 @@ def _workers() -> dict[str, Any]:
             "LOCAL_OCR": "never",
             "OPENAI_API_KEY": "key",
             "WORKER_BUILD_ID": "build-7",
+            # Only a cluster has versions of workers.
+            "TEMPORAL_ADDRESS": "127.0.0.1:7233",
+            "QUIRE_CONFIG": "none",
         }
         with (
             patch.dict(os.environ, environment, clear=True),

@@ -1,6 +1,7 @@
 """Every setting: its name in the environment, its default, and what it takes and refuses."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,7 +18,7 @@ PROBES = (
     "0", "-1", "1", "2.5", "1000000", "0s", "90s", "3m", "60d", "10MB", "true", "abc", "a,b",
     "127.0.0.1:9000", ":9000", "s3://bucket/prefix", "ftp://host", "openai:gpt", "local",
 )  # fmt: skip
-HOME = {"HOME": "/home/someone"}
+HOME = {"HOME": "/home/someone", "QUIRE_CONFIG": "none"}
 VENDOR = "my-vendor"
 
 
@@ -42,7 +43,7 @@ def _value(settings: Settings, prefix: str, field: str) -> Any:
     value = getattr(settings.providers[VENDOR] if prefix else settings, field)
     if isinstance(value, SecretStr):
         return value.get_secret_value()
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | timedelta) else value
 
 
 def _fields(

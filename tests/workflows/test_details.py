@@ -122,7 +122,7 @@ def failing(carried: Carried | None = None) -> DocumentState:
     state.attempt_failed(3)
     start(state, 4, 1)
     receipt = AttemptReceipt(milliseconds=10, chars=5, paid=Paid(100, 20, 1500))
-    pages.succeeded(4, receipt)
+    pages.succeeded(4, receipt, 0.0)
     state.progress.spent.add(receipt.paid)
     return state
 

@@ -132,7 +132,7 @@ def test_no_failed_probe_leaves_a_breaker_half_open(kind: FailureKind, provider:
 def test_probe_that_is_answered_closes(provider: bool) -> None:
     dispatch = books(A_M)
     probing(dispatch, provider=provider)
-    dispatch.succeeded(2, READ)
+    dispatch.succeeded(2, READ, 0.0)
     assert states(dispatch) == {}
 
 
@@ -149,7 +149,7 @@ def test_probe_that_failed_on_our_side_closes_nothing(kind: FailureKind, provide
 def test_stored_answer_is_no_sign_of_life(provider: bool) -> None:
     dispatch = books(A_M)
     probing(dispatch, provider=provider)
-    dispatch.succeeded(2, STORED)
+    dispatch.succeeded(2, STORED, 0.0)
     assert states(dispatch) == {"a" if provider else "a:m": "open"}
     assert dispatch.answered == set()
     assert dispatch.records[2].source is TextSource.AI
@@ -165,7 +165,7 @@ def test_stored_answer_slides_no_failure_out_of_the_window() -> None:
     for page, end in ((1, None), (2, STORED), (3, STORED), (4, None)):
         start(dispatch, page, 0)
         if end:
-            dispatch.succeeded(page, end)
+            dispatch.succeeded(page, end, 0.0)
         else:
             dispatch.failed(page, failure(FailureKind.SERVER), NOW)
     assert states(dispatch) == {"a:m": "open"}
@@ -176,7 +176,7 @@ def test_stored_answer_ends_no_crowd() -> None:
     start(dispatch, 1, 0)
     start(dispatch, 2, 0)
     dispatch.stood_aside(1, NOW, crowded=True)
-    dispatch.succeeded(2, STORED)
+    dispatch.succeeded(2, STORED, 0.0)
     assert dispatch.crowds[0].until == NOW + CROWDED_FOR_S
 
 
@@ -202,7 +202,7 @@ def test_read_page_is_recorded_and_forgives_its_errors() -> None:
     start(dispatch, 1, 0)
     dispatch.failed(1, failure(FailureKind.OUTPUT), NOW)
     start(dispatch, 1, 1)
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     record = dispatch.records[1]
     assert record.source is TextSource.AI
     assert record.read_by == 1
@@ -213,7 +213,7 @@ def test_read_page_is_recorded_and_forgives_its_errors() -> None:
 def test_local_engine_is_told_apart() -> None:
     dispatch = books(A_M, LOCAL)
     start(dispatch, 1, 1)
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     assert dispatch.records[1].source is TextSource.OCR
 
 
@@ -280,7 +280,7 @@ def test_stop_leaves_nothing_and_tells_what_was_under_way() -> None:
     dispatch = books(A_M)
     start(dispatch, 1, 0)
     start(dispatch, 2, 0)
-    dispatch.succeeded(2, READ)
+    dispatch.succeeded(2, READ, 0.0)
     dispatch.stop(TextSource.MUPDF_TIMEOUT_FALLBACK, DEADLINE, TOO_LATE)
     assert dispatch.finished
     assert [dispatch.records[n].source for n in (1, 2, 3)] == [
@@ -315,7 +315,7 @@ def test_page_read_again_waits_as_if_new_and_open_breakers_may_be_probed() -> No
     selection = select(dispatch.snapshot(NOW + 1))
     assert [(a.page, a.how) for a in selection.assign] == [(1, "probe")]
     dispatch.apply(selection)
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     assert dispatch.records[1].take == 0, "no answer is stored that could be found"
     assert dispatch.records[1].error is None
     assert states(dispatch) == {}
@@ -338,7 +338,7 @@ def test_page_that_a_model_had_read_gets_a_take_of_its_own(source: TextSource, t
     dispatch.read_again(before, Classification.SCANNED, NOW)
     ((_, flight),) = dispatch.apply(select(dispatch.snapshot(NOW)))
     assert flight.take == take
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     assert dispatch.records[1].take == take
     assert [note.milliseconds for note in dispatch.records[1].attempts] == [5, 7]
 
@@ -346,7 +346,7 @@ def test_page_that_a_model_had_read_gets_a_take_of_its_own(source: TextSource, t
 def read_twice(dispatch: DispatchState) -> PageRecord:
     """Page 1 was read, and waits to be read again."""
     start(dispatch, 1, 0)
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     before = dispatch.records[1]
     dispatch.read_again(before, Classification.SCANNED, NOW)
     assert 1 not in dispatch.records
@@ -381,7 +381,7 @@ def test_good_page_that_is_read_again_is_the_new_one() -> None:
     dispatch = books(A_M, pages=1)
     before = read_twice(dispatch)
     start(dispatch, 1, 0)
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     assert dispatch.records[1].take == before.take + 1
     assert len(dispatch.records[1].attempts) == 2
 
@@ -401,7 +401,7 @@ def test_page_moves_from_route_to_route_within_one_reading() -> None:
     dispatch.failed(1, failure(FailureKind.SERVER), NOW)
     assert dispatch.pages[1].moved is None, "the first attempt of another reading"
     start(dispatch, 1, 0)
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     assert dispatch.pages[1].moved == (1, 0)
 
 
@@ -453,7 +453,7 @@ def test_carried_dispatch_goes_on_where_it_was() -> None:
     start(dispatch, 2, 2)
     dispatch.failed(2, failure(FailureKind.CONTENT), NOW)
     start(dispatch, 3, 1)
-    dispatch.succeeded(3, READ)
+    dispatch.succeeded(3, READ, 0.0)
     dispatch.apply(Selection(defer=(Deferral(page=1, not_before=NOW + 9),)))
     carried = CarriedDispatch.model_validate_json(dispatch.carry().model_dump_json())
     going_on = DispatchState(
@@ -492,7 +492,7 @@ def test_crowd_doubles_while_it_lasts_and_ends_with_an_answer() -> None:
         now = dispatch.crowds[0].until
     assert rests == [min(CROWDED_FOR_S * 2**n, CROWDED_AT_MOST_S) for n in range(8)]
     start(dispatch, 2, 0)
-    dispatch.succeeded(2, READ)
+    dispatch.succeeded(2, READ, 0.0)
     assert dispatch.crowds[0].strikes == 0
     assert dispatch.crowds[0].until <= now
 
@@ -521,14 +521,14 @@ def test_selection_is_wanted_only_when_it_can_change_something() -> None:
     assert dispatch.wants_selection()
     dispatch.apply(select(dispatch.snapshot(NOW)))
     assert not dispatch.wants_selection(), "every slot is taken and nothing has answered"
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     assert dispatch.wants_selection()
     dispatch.apply(select(dispatch.snapshot(NOW)))
     assert len(dispatch.flights) == 4, "two read, two are queued behind them"
     assert not dispatch.wants_selection(), "the window is full"
-    dispatch.succeeded(2, READ)
+    dispatch.succeeded(2, READ, 0.0)
     assert not dispatch.wants_selection(), "one page is still queued behind the slots"
-    dispatch.succeeded(3, READ)
+    dispatch.succeeded(3, READ, 0.0)
     assert dispatch.wants_selection()
 
 
@@ -536,12 +536,12 @@ def test_selection_is_wanted_before_what_workers_take_up_ahead_runs_out() -> Non
     route = Route(provider="a", model="m", limit=2, ahead=1)
     dispatch = books(route, pages=12)
     dispatch.apply(select(dispatch.snapshot(NOW)))
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     dispatch.apply(select(dispatch.snapshot(NOW)))
     assert len(dispatch.flights) == 5, "two read, one is drawn ahead, two are queued"
-    dispatch.succeeded(2, READ)
+    dispatch.succeeded(2, READ, 0.0)
     assert not dispatch.wants_selection()
-    dispatch.succeeded(3, READ)
+    dispatch.succeeded(3, READ, 0.0)
     assert dispatch.wants_selection(), "none is queued for the place of the one drawn ahead"
 
 
@@ -551,7 +551,7 @@ def test_attempt_without_an_answer_calls_for_one_selection(end: str) -> None:
     slow = Route(provider="a", model="m", limit=1), Route(provider="b", model="m", limit=1)
     dispatch = books(*slow, pages=9)
     start(dispatch, 1, 0)
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     for page, route in ((2, 0), (3, 0), (4, 1)):
         start(dispatch, page, route)
     assert not dispatch.wants_selection()
@@ -578,7 +578,7 @@ def test_no_selection_is_wanted_when_nothing_waits() -> None:
     dispatch = books(A_M, pages=1)
     start(dispatch, 1, 0)
     assert not dispatch.wants_selection()
-    dispatch.succeeded(1, READ)
+    dispatch.succeeded(1, READ, 0.0)
     assert dispatch.finished
     assert not dispatch.wants_selection()
 
@@ -598,7 +598,7 @@ def test_attempts_in_vain_stand_on_the_page_whoever_reads_it_at_last() -> None:
         start(dispatch, page, 1)
         dispatch.failed(page, REFUSED, NOW)
     start(dispatch, 1, 2)
-    dispatch.succeeded(1, BOUGHT)
+    dispatch.succeeded(1, BOUGHT, 0.0)
     dispatch.stop(TextSource.MUPDF_FALLBACK, CANCELLED, TOO_LATE)
     assert [record.wasted for record in dispatch.records.values()] == [Paid(400, 81, 990)] * 2
     assert not dispatch.records[1].reused
@@ -620,17 +620,17 @@ def test_waiting_page_carries_what_it_has_cost() -> None:
         carried=dispatch.carry(),
     )
     start(again, 1, 1)
-    again.succeeded(1, BOUGHT)
+    again.succeeded(1, BOUGHT, 0.0)
     assert again.records[1].wasted == REFUSED.wasted
 
 
 def test_answer_of_another_run_is_marked_and_one_that_came_too_late_was_in_vain() -> None:
     dispatch = books(A_M, pages=2)
     start(dispatch, 1, 0)
-    dispatch.succeeded(1, STORED.model_copy(update={"reused": True}))
+    dispatch.succeeded(1, STORED.model_copy(update={"reused": True}), 0.0)
     start(dispatch, 2, 0)
     beaten = READ.model_copy(update={"reused": True, "wasted": Paid(100, 20, 500)})
-    dispatch.succeeded(2, beaten)
+    dispatch.succeeded(2, beaten, 0.0)
     assert [(r.reused, r.wasted) for r in dispatch.records.values()] == [
         (True, NOTHING),
         (True, Paid(100, 20, 500)),
@@ -640,18 +640,18 @@ def test_answer_of_another_run_is_marked_and_one_that_came_too_late_was_in_vain(
 def test_page_read_again_on_request_cost_both_readings() -> None:
     dispatch = books(A_M, pages=1)
     start(dispatch, 1, 0)
-    dispatch.succeeded(1, BOUGHT)
+    dispatch.succeeded(1, BOUGHT, 0.0)
     for earlier in (1, 2):
         dispatch.read_again(dispatch.records[1], Classification.SCANNED, NOW)
         start(dispatch, 1, 0)
-        dispatch.succeeded(1, BOUGHT)
+        dispatch.succeeded(1, BOUGHT, 0.0)
         assert dispatch.records[1].wasted == Paid(100 * earlier, 20 * earlier, 500 * earlier)
 
 
 def test_reading_that_stands_is_counted_once_and_the_failed_attempt_with_it() -> None:
     dispatch = books(A_M, pages=1)
     start(dispatch, 1, 0)
-    dispatch.succeeded(1, BOUGHT)
+    dispatch.succeeded(1, BOUGHT, 0.0)
     before = dispatch.records[1]
     dispatch.read_again(before, Classification.SCANNED, NOW)
     start(dispatch, 1, 0)

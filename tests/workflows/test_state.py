@@ -241,13 +241,13 @@ def test_versions_tell_what_changed() -> None:
     state = begun("SS", Route(provider="a", model="m"))
     dispatch = state.pages.require_dispatch()
     for assignment, _ in dispatch.apply(select(dispatch.snapshot(NOW))):
-        dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1))
+        dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1), 0.0)
         state.attempt_settled(assignment.page, NOW + 1)
     assert state.version.changed_pages() == ()
     state.version.begin_next()
     state.pages.retry("2", NOW + 2)
     for assignment, _ in dispatch.apply(select(dispatch.snapshot(NOW + 2))):
-        dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1))
+        dispatch.succeeded(assignment.page, AttemptReceipt(milliseconds=1, chars=1), 0.0)
         state.attempt_settled(assignment.page, NOW + 3)
     assert state.version.number == 2
     assert state.version.changed_pages() == (2,)
@@ -264,7 +264,7 @@ def read_all(state: DocumentState, now: float = NOW) -> None:
     """Every page that can be read now is."""
     dispatch = state.pages.require_dispatch()
     for assignment, _ in dispatch.apply(select(dispatch.snapshot(now))):
-        dispatch.succeeded(assignment.page, READ)
+        dispatch.succeeded(assignment.page, READ, 0.0)
         state.attempt_settled(assignment.page, now)
 
 
@@ -519,7 +519,7 @@ def test_document_goes_on_in_its_next_run() -> None:
     state = begun("TSSSS", *routes)
     dispatch = state.pages.require_dispatch()
     first, second, *_ = dispatch.apply(select(dispatch.snapshot(NOW)))
-    dispatch.succeeded(first[0].page, AttemptReceipt(milliseconds=1, chars=1))
+    dispatch.succeeded(first[0].page, AttemptReceipt(milliseconds=1, chars=1), 0.0)
     dispatch.failed(second[0].page, failure(FailureKind.SERVER), NOW + 1)
     state.attempt_failed(second[0].page)
     for number in list(dispatch.flights):

@@ -61,8 +61,8 @@ def test_pages_of_the_head_are_read_before_the_rest_is_known() -> None:
     dispatch = state.pages.require_dispatch()
     dispatch.apply(select(dispatch.snapshot(NOW)))
     assert sorted(dispatch.flights) == [1, 2]
-    dispatch.succeeded(1, READ)
-    dispatch.succeeded(2, READ)
+    dispatch.succeeded(1, READ, 0.0)
+    dispatch.succeeded(2, READ, 0.0)
     assert dispatch.finished
     assert not state.pages.finished, "two pages are not surveyed"
     assert queries.status(state).completed_items == 3
@@ -108,10 +108,10 @@ def test_survey_that_fails_ends_only_what_it_had_not_come_to() -> None:
     assert sorted(dispatch.flights) == [1, 2], "what is paid for comes to its end"
     assert dispatch.waiting == [3]
     assert not state.pages.finished
-    dispatch.succeeded(1, READ)
-    dispatch.succeeded(2, READ)
+    dispatch.succeeded(1, READ, 0.0)
+    dispatch.succeeded(2, READ, 0.0)
     dispatch.apply(select(dispatch.snapshot(NOW)))
-    dispatch.succeeded(3, READ)
+    dispatch.succeeded(3, READ, 0.0)
     assert state.pages.finished
     state.close(timed_out=False, cancelled=False)
     assert not state.end.timed_out

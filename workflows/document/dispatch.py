@@ -192,7 +192,7 @@ class DispatchState:
         self.flights[assignment.page] = flight
         return flight
 
-    def succeeded(self, number: int, receipt: AttemptReceipt) -> None:
+    def succeeded(self, number: int, receipt: AttemptReceipt, now: float) -> None:
         """The page was read."""
         flight = self.flights.pop(number)
         route = self.routes[flight.route]
@@ -202,7 +202,7 @@ class DispatchState:
         else:
             self.answered.add(flight.route)
             self.crowds[flight.route] = Crowd()
-            self.health.answered(route, flight.begun_at)
+            self.health.answered(route, flight.begun_at, now)
         self.pages[number].read(flight.route, receipt)
         source = TextSource.OCR if route.provider == LOCAL_PROVIDER else TextSource.AI
         self._end(number, source, reused=receipt.reused)

@@ -94,6 +94,7 @@ class Dispatcher:
         for assignment, flight in dispatch.apply(selection):
             dispatch.note_attempt(assignment.page, workflow.now().timestamp())
             self._begin(plan, brief, assignment, flight)
+        self._reporter.retries_scheduled(len(selection.defer), "round")
         self._wake_up_at(selection.wake_at)
         if selection.fall_back or selection.defer:
             self._selection_due = True
@@ -175,15 +176,15 @@ class Dispatcher:
             if self._attempts.pop(number, None) is None:
                 continue  # It was called off before; its page has already ended.
             if isinstance(end, AttemptReceipt):
-                self._read(number, end)
+                self._read(number, end, now)
             else:
                 self._not_read(number, end, now)
             self._state.pages.require_dispatch().note_attempt(number, now)
             self._state.attempt_settled(number, now)
 
-    def _read(self, number: int, receipt: AttemptReceipt) -> None:
+    def _read(self, number: int, receipt: AttemptReceipt, now: float) -> None:
         dispatch = self._state.pages.require_dispatch()
-        dispatch.succeeded(number, receipt)
+        dispatch.succeeded(number, receipt, now)
         self._state.progress.spent.add(receipt.paid, receipt.wasted)
         self._reporter.attempt_ended(self._state, dispatch.pages[number])
 

@@ -4,7 +4,7 @@ A replay repeats none of it: the SDK's logger and meter are silent there. The st
 """
 
 import logging
-from typing import Any
+from typing import Any, Literal
 
 from temporalio import workflow
 
@@ -43,6 +43,15 @@ class Reporter:
     def carry(self, carried: Carried) -> Carried:
         """What the next run must know, to measure how long breakers stay open."""
         return carried.model_copy(update={"opened": dict(self._opened)})
+
+    def run_began(self) -> None:
+        """A run of a job begins; one that continues as new does not begin again."""
+        _count(metrics.JOBS_CREATED)
+
+    def retries_scheduled(self, pages: int, cause: Literal["round", "person"]) -> None:
+        """Pages will be read again: in a later round, or because a person asked."""
+        if pages:
+            _count(metrics.RETRIES, pages, cause=cause)
 
     def phase_started(self, state: DocumentState, now: float) -> None:
         """A step of the document begins."""
@@ -166,8 +175,8 @@ def _level(error: ErrorInfo | None) -> int:
     return logging.ERROR if error.ours else logging.WARNING
 
 
-def _count(measure: Measure, **labels: str) -> None:
-    MetricRecorder(workflow.metric_meter()).count(measure, **labels)
+def _count(measure: Measure, value: int = 1, /, **labels: str) -> None:
+    MetricRecorder(workflow.metric_meter()).count(measure, value, **labels)
 
 
 def _set(measure: Measure, value: int, **labels: str) -> None:

@@ -71,6 +71,7 @@ class DocumentWorkflow:
 
     async def _read(self, carried: Carried | None) -> DocumentResult | Carried:
         if carried is None:
+            self._reporter.run_began()
             prepare = Preparation(self._request, self._state, self._stop, self._reporter)
             plan = await prepare.plan()
             timer = asyncio.create_task(self._watch_deadline(self._state.deadline or 0.0))
@@ -80,6 +81,7 @@ class DocumentWorkflow:
                 self._state.pages.reuse(prepared)
                 return self._done(prepared.result)
             carried = prepared
+            self._reporter.retries_scheduled(len(carried.again), "person")
             if prepare.rest is not None:
                 self._dispatcher.expect_survey(prepare.rest)
         else:
@@ -267,6 +269,7 @@ class DocumentWorkflow:
 
     def _retry(self, request: RetryRequest) -> tuple[int, ...]:
         pages = self._state.pages.retry(request.pages, workflow.now().timestamp())
+        self._reporter.retries_scheduled(len(pages), "person")
         self._dispatcher.request_selection()
         return pages
 

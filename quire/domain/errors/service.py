@@ -19,7 +19,7 @@ _SEALED = Kind(
 )
 # Their classes build their own messages, from the words of the caller.
 _kind(UsageError, Code.UNKNOWN, "USAGE", "the command line cannot work", "`--help`")
-_kind(
+_SETTING = _kind(
     SettingsError,
     Code.UNKNOWN,
     "SETTING",
@@ -77,6 +77,21 @@ _ENDED = _kind(
 # Documented with the failures of pages, whose names they share.
 _STORAGE = Kind("", QuireError, Code.IO_ERROR, "STORAGE", "", "", "retryable")
 _BUG = Kind("", QuireError, Code.UNKNOWN, "BUG", "", "", "retryable")
+
+
+def unknown_setting(name: str, nearest: str | None) -> SettingsError:
+    """A name that is no setting; a typo must not pass as a default."""
+    remedy = f"Did you mean {nearest}?" if nearest else "docs/settings.md lists the settings."
+    return _SETTING(f"{name} is not a setting.", remedy)
+
+
+def settings_file_unusable(
+    path: object, problem: str, *, line: int | None = None, setting: str = ""
+) -> SettingsError:
+    """A file of settings, or the file of the secret that `setting` names, cannot be used."""
+    where = f"{path}, line {line}" if line else str(path)
+    what = f"{setting} names {where}" if setting else f"Settings cannot be read from {where}"
+    return _SETTING(f"{what}: {problem}.", "Correct the file, or name another.")
 
 
 def temporal_unreachable(address: str) -> QuireError:

@@ -13,6 +13,10 @@ from typing import Literal
 
 from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState
 
+# In a window of time: a share of fewer calls says nothing, and state must not grow without end.
+_LEAST_CALLS = 5
+_MOST_CALLS = 1000
+
 Admission = Literal["yes", "probe", "no"]
 
 
@@ -39,14 +43,14 @@ def lose_probe(breaker: Breaker, begun_at: int) -> Breaker:
     return breaker.model_copy(update={"state": BreakerState.OPEN, "changes": breaker.changes + 1})
 
 
-def succeed(breaker: Breaker, begun_at: int, policy: BreakerPolicy) -> Breaker:
+def succeed(breaker: Breaker, begun_at: int, now: float, policy: BreakerPolicy) -> Breaker:
     """An attempt begun at change `begun_at` was answered."""
     if begun_at != breaker.changes:
         return breaker
     if breaker.state is BreakerState.HALF_OPEN:
         return Breaker(changes=breaker.changes + 1, retry_at=breaker.retry_at)
     if policy.trip == "window":
-        return breaker.model_copy(update={"recent": _slide(breaker.recent, "o", policy)})
+        return _slide(breaker, "o", now, policy)
     return breaker
 
 
@@ -63,10 +67,11 @@ def fail(
     """An attempt begun at change `begun_at` failed in a way that counts."""
     if begun_at != breaker.changes or breaker.state is BreakerState.OPEN:
         return breaker
-    recent = _slide(breaker.recent, "x", policy)
     counting = breaker.state is BreakerState.CLOSED and policy.trip == "window" and not long_rest
-    if counting and recent.count("x") / policy.window < policy.threshold:
-        return breaker.model_copy(update={"recent": recent})
+    if counting:
+        counted = _slide(breaker, "x", now, policy)
+        if not _too_many_failed(counted.recent, policy):
+            return counted
     failures = breaker.failures + 1
     rest = _cooldown(failures, policy, retry_after_s, long_rest=long_rest)
     return Breaker(
@@ -83,11 +88,25 @@ def _cooldown(
 ) -> float:
     # The exponent is capped because 2.0**1100 overflows and a document may well live that long.
     backoff = min(policy.base_backoff_s * 2.0 ** min(failures - 1, 60), policy.max_backoff_s)
+    if policy.cooldown_s is not None:
+        backoff = policy.cooldown_s
     if long_rest:
         backoff = max(backoff, policy.long_rest_s)
     # A vendor that asks for days gets the longest rest there is: no document waits longer.
     return max(backoff, min(retry_after_s or 0.0, policy.long_rest_s))
 
 
-def _slide(recent: str, outcome: str, policy: BreakerPolicy) -> str:
-    return (recent + outcome)[-policy.window :] if policy.trip == "window" else ""
+def _slide(breaker: Breaker, outcome: str, now: float, policy: BreakerPolicy) -> Breaker:
+    """The breaker with one more call in its window, and without those that have left it."""
+    recent = breaker.recent + outcome
+    if policy.window_s is None:
+        return breaker.model_copy(update={"recent": recent[-policy.window :]})
+    times = (*breaker.times, now)
+    kept = min(_MOST_CALLS, sum(1 for time in times if time > now - policy.window_s))
+    return breaker.model_copy(update={"recent": recent[-kept:], "times": times[-kept:]})
+
+
+def _too_many_failed(recent: str, policy: BreakerPolicy) -> bool:
+    if policy.window_s is None:
+        return recent.count("x") / policy.window >= policy.threshold
+    return len(recent) >= _LEAST_CALLS and recent.count("x") / len(recent) >= policy.threshold

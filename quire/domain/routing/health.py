@@ -80,10 +80,10 @@ class Health:
         of_route, of_provider = self.of(route)
         return of_route.changes, of_provider.changes
 
-    def answered(self, route: Route, begun_at: BegunAt) -> None:
+    def answered(self, route: Route, begun_at: BegunAt, now: float) -> None:
         """The vendor answered, whatever it said."""
-        self._succeed(route.key, begun_at[0])
-        self._succeed(route.provider, begun_at[1])
+        self._succeed(route.key, begun_at[0], now)
+        self._succeed(route.provider, begun_at[1], now)
 
     def lost(self, route: Route, begun_at: BegunAt) -> None:
         """The attempt ended without a verdict: a probe's place is free again."""
@@ -99,7 +99,7 @@ class Health:
         if failure.kind in _OURS or (timed_out and not timeout_counts(given_s, route.timeout_s)):
             self.lost(route, begun_at)
         elif meaning.trips is None:
-            self.answered(route, begun_at)
+            self.answered(route, begun_at, now)
         elif meaning.trips == "provider":
             self._fail(route.provider, begun_at[1], failure, now)
             self._lose(route.key, begun_at[0])
@@ -109,7 +109,7 @@ class Health:
                 self._lose(route.provider, begun_at[1])
             else:
                 # The provider was reached and took the key: only this model is at fault.
-                self._succeed(route.provider, begun_at[1])
+                self._succeed(route.provider, begun_at[1], now)
 
     def _fail(self, key: str, begun_at: int, failure: AttemptFailure, now: float) -> None:
         self.breakers[key] = breakers.fail(
@@ -122,8 +122,8 @@ class Health:
             long_rest=MEANING[failure.kind].rests == "long",
         )
 
-    def _succeed(self, key: str, begun_at: int) -> None:
-        self.breakers[key] = breakers.succeed(self.breakers[key], begun_at, self.policy)
+    def _succeed(self, key: str, begun_at: int, now: float) -> None:
+        self.breakers[key] = breakers.succeed(self.breakers[key], begun_at, now, self.policy)
 
     def _lose(self, key: str, begun_at: int) -> None:
         self.breakers[key] = breakers.lose_probe(self.breakers[key], begun_at)

@@ -126,6 +126,8 @@ class _Selector:
         if not lifted or page.round + 1 >= policy.max_rounds:
             return False
         delay = policy.base_delay_s * 2.0**page.round
+        if policy.max_delay_s is not None:
+            delay = min(delay, policy.max_delay_s)
         delay += policy.jitter_max_s * _fraction(self.snap.job_id, page.page, page.round)
         opens = min(max(self._opens_at(i), self.snap.now + delay) for i in lifted)
         if opens >= self.snap.deadline:
