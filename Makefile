@@ -60,6 +60,7 @@ tools:
 # Tests fail when a generated page is out of date.
 docs: $(STAMP)
 	@$(BIN)/python -m tools.write_errors_doc
+	@$(BIN)/python -m tools.write_schemas
 	@$(BIN)/python -m tools.draw_map
 
 pictures: $(STAMP) tools

@@ -48,6 +48,8 @@ from quire.store.places import Results, open_place
 from quire.telemetry.recorder import show_documents, show_route
 from quire.telemetry.traces import NoTraces
 from quire.temporal.encryption import open_keys
+from quire.temporal.signature import StartKeys
+from quire.temporal.start_guard import StartGuard
 from quire.temporal.task_runner import WholeTaskRunner
 from workflows.document.workflow import DocumentWorkflow
 
@@ -179,7 +181,8 @@ def _worker_maker(client: Client, settings: Settings) -> Callable[..., Worker]:
 
 
 def _workflow_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
-    plan = PlanDocument(parts.store, parts.defaults)
+    guard = StartGuard(parts.settings, StartKeys(parts.settings, parts.store))
+    plan = PlanDocument(parts.store, parts.defaults, guard.check)
     previous = LoadPrevious(parts.store, parts.results)
     finalize = FinalizeDocument(parts.store, parts.results)
     reuse = ReuseResult(parts.store, parts.results)
@@ -196,6 +199,7 @@ def _workflow_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
             reuse.reuse_result,
         ],
         max_concurrent_activities=parts.settings.worker_concurrency,
+        interceptors=[guard],
     )
 
 
@@ -262,6 +266,8 @@ def build_ingest(
         max_bytes=settings.max_file_size,
         time_limit_s=settings.source_timeout,
         allow_private=settings.allow_private_urls,
+        # The tool puts a file into the store: a path comes from other clients.
+        roots=settings.source_roots if settings.cluster else None,
     )
     return IngestSource(store, documents, sources, unseal, max_pages=settings.max_pages)
 

@@ -15,6 +15,9 @@ LONGEST_DEADLINE_S = 30 * 86400.0
 MOMENT_S = 3.0
 # The memo in which a document's start goes along from run to run.
 STARTED_MEMO = "QuireStarted"
+# The header of a start that holds its signature, and where the store keeps the key that signs.
+SIGNATURE_HEADER = "quire-signature"
+SIGNING_KEY = "keys/signing"
 
 
 def route_queue(provider: str, model: str) -> str:
