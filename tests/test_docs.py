@@ -67,8 +67,8 @@ FOLDERS = ("activities", "docs", "quire", "samples", "testing", "tests", "tools"
 PATH = r"(?:[\w.-]+/)*[\w.-]+(?:\.(?:py|md|svg|toml|ya?ml|example)|/)"
 # What a page names that is not of this project: prefixes of the store, and an example's folder.
 ELSEWHERE = {
-    "answers/", "briefs/", "finished/", "results/", "scans/", "sources/", "store/", "surveys/",
-    "texts/",
+    "answers/", "briefs/", "demo-output/", "finished/", "keys/", "results/", "scans/", "sources/",
+    "store/", "surveys/", "texts/",
 }  # fmt: skip
 
 

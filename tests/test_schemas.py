@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from quire.contracts.carried import DocumentRun
 from quire.contracts.document import DocumentRequest
@@ -44,7 +45,8 @@ def test_examples_fit_schema_and_code(name: str, example: str, tmp_path: Path) -
     path.write_text(example)
     ran = check("--schemafile", ROOT / FOLDER / f"{name}.json", path)
     assert ran.returncode == 0, ran.stdout
-    model = {**WRITTEN, **READ, "request": DocumentRun}[name]
+    models: dict[str, type[BaseModel]] = {**WRITTEN, **READ, "request": DocumentRun}
+    model = models[name]
     model.model_validate_json(example)
     if name in READ:
         assert set(json.loads(example)) == set(model.model_fields), "an example shows every field"

@@ -78,7 +78,7 @@ def open_site(folder: Path, vendor: StandIn, cluster: Cluster, **settings: str) 
         "RESULTS_URL": str(worker.state / "results"),
     }
     keys = {name: value for name, value in settings.items() if name.startswith("ENCRYPT")}
-    tool = Tool(folder / "client", TEMPORAL_ADDRESS=cluster.address, **places, **keys)
+    tool = Tool(folder / "client").also(TEMPORAL_ADDRESS=cluster.address, **places, **keys)
     return Site(cluster, worker, tool.warmed(), inbox, vendor)
 
 
