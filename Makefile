@@ -69,6 +69,7 @@ tools:
 # Tests fail when a generated page is out of date.
 docs: $(WITH)demo
 	@$(BIN)/python -m tools.write_errors_doc
+	@$(BIN)/python -m tools.write_schemas
 	@$(BIN)/python -m tools.draw_map
 
 pictures: $(WITH)test tools

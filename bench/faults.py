@@ -25,7 +25,7 @@ from quire.contracts.names import workflow_id
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from testing import pdfs
-from testing.cluster import Cluster, children_of, kill
+from testing.cluster import Cluster, children_of, kill, open_to_others
 from testing.tool import Ran, Tool
 from testing.vendor.behaviours import vendor_answers_late, vendor_fails
 from testing.vendor.standin import StandIn
@@ -157,7 +157,7 @@ def hostile_documents(folder: Path, variants: int) -> Line:
     files = hostile_files(folder, variants)
     with Cluster(folder / "hostile") as cluster:
         tool = Tool(folder / "hostile" / "state", LOCAL_OCR="never")
-        worker = cluster.start_worker(tool)
+        worker = cluster.start_worker(tool, **open_to_others(*files))
         before = peak_mb(worker.pid)
         outcome = asyncio.run(try_files(cluster.address, files))
         alive = worker.poll() is None

@@ -33,8 +33,8 @@ from quire.contracts.results import DocumentResult
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from testing import pdfs
-from testing.cluster import Cluster
-from testing.tool import Tool
+from testing.cluster import Cluster, open_to_others
+from testing.tool import ROOT, Tool
 from testing.vendor.process import StandInProcess
 from workflows.document.workflow import DocumentWorkflow
 
@@ -147,7 +147,9 @@ class Stage:
     async def __aenter__(self) -> Self:
         self._cluster.__enter__()
         try:
-            self._worker = self._cluster.start_worker(self._tool)
+            self._worker = self._cluster.start_worker(
+                self._tool, **open_to_others(self.folder / "any", ROOT)
+            )
             self._client: Client = await connect(Settings(), self._cluster.address)
             small = pdfs.mixed_pdf(self.folder / "warm-up.pdf", 0, max(8, self._slots))
             await self.read(small, "warm-up")

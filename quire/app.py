@@ -48,6 +48,8 @@ from quire.store.places import Results, open_place
 from quire.store.s3_access import set_s3_access
 from quire.telemetry.traces import NoTraces, start_traces
 from quire.temporal.encryption import open_keys
+from quire.temporal.signature import StartKeys
+from quire.temporal.start_guard import StartGuard
 from quire.temporal.task_runner import WholeTaskRunner, warn_of_untried_sdk
 from workflows.document.workflow import DocumentWorkflow
 
@@ -195,7 +197,8 @@ def _worker_maker(client: Client, settings: Settings) -> Callable[..., Worker]:
 
 
 def _workflow_worker(make: Callable[..., Worker], parts: Parts, runner: WholeTaskRunner) -> Worker:
-    plan = PlanDocument(parts.store, parts.defaults)
+    guard = StartGuard(parts.settings, StartKeys(parts.settings, parts.store))
+    plan = PlanDocument(parts.store, parts.defaults, guard.check)
     previous = LoadPrevious(parts.store, parts.results)
     finalize = FinalizeDocument(parts.store, parts.results)
     reuse = ReuseResult(parts.store, parts.results)
@@ -214,6 +217,7 @@ def _workflow_worker(make: Callable[..., Worker], parts: Parts, runner: WholeTas
             reuse.reuse_result,
         ],
         max_concurrent_activities=parts.settings.worker_concurrency,
+        interceptors=[guard],
     )
 
 
@@ -259,6 +263,8 @@ def build_ingest(
         max_bytes=settings.max_file_size,
         time_limit_s=settings.source_timeout,
         allow_private=settings.allow_private_urls,
+        # The tool puts a file into the store: a path comes from other clients.
+        roots=settings.source_roots if settings.cluster else None,
     )
     return IngestSource(store, documents, sources, unseal, max_pages=settings.max_pages)
 

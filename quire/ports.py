@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from quire.contracts.document import DocumentRequest
 from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
 from quire.domain.document.origin import Fetched
@@ -77,6 +78,14 @@ class Unsealer(Protocol):
     """Opens what a client sealed for a job."""
 
     def __call__(self, token: str, job_id: str) -> str: ...
+
+
+class StartCheck(Protocol):
+    """Says whether a job may be taken up as it was started."""
+
+    async def __call__(self, request: DocumentRequest, workflow_id: str) -> None:
+        """Raise `StartRefused` if not."""
+        ...
 
 
 class ResultPlaces(Protocol):

@@ -21,6 +21,12 @@ from testing.warm_start import WarmProcess
 SOON_CONTINUED = {"limit.historyCount.suggestContinueAsNew": "70"}
 
 
+def open_to_others(*files: Path) -> dict[str, str]:
+    """Settings of workers that take these files, and what lies beside them, from any client."""
+    roots = {str(path.absolute().parents[-2]) for path in files}
+    return {"ACCEPT_UNSIGNED": "true", "SOURCE_ROOTS": ",".join(sorted(roots))}
+
+
 class Cluster:
     """A server with a database file, on a port that stays the same when it is started again."""
 

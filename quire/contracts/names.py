@@ -18,6 +18,9 @@ STARTED_MEMO = "QuireStarted"
 # The memo with the file's name, for lists. Names are private: a memo is encrypted as payloads are,
 # and a search attribute could not be.
 NAME_MEMO = "QuireSourceName"
+# The header of a start that holds its signature, and where the store keeps the key that signs.
+SIGNATURE_HEADER = "quire-signature"
+SIGNING_KEY = "keys/signing"
 
 
 def route_queue(provider: str, model: str) -> str:

@@ -73,7 +73,7 @@ async def _temporal(settings: Settings) -> list[Finding]:
             if absent:
                 raise errors.search_attributes_missing(client.namespace, absent)
             found = Finding("temporal", True, f"cluster at {settings.temporal_address}")
-            return [found, *await _workers(client)]
+            return [found, *await _workers(client), *_starts(settings)]
         server = EmbeddedServer(settings.state_dir)
         info = await server.start()
         await connect(settings, info.address)
@@ -99,6 +99,22 @@ async def _workers(client: Client) -> list[Finding]:
             "workers", False, f"no worker serves queue {queue}", "Start one with `quire-worker`."
         )
         for queue, kind in queues.items()
+    ]
+
+
+def _starts(settings: Settings) -> list[Finding]:
+    """With what jobs are signed, and what else workers with these settings take up."""
+    keyed = bool(settings.encryption_keys.get_secret_value())
+    signed = "signed with " + ("ENCRYPTION_KEYS" if keyed else "the key in the store")
+    if settings.accept_unsigned:
+        signed += "; unsigned ones are accepted (ACCEPT_UNSIGNED)"
+    absent = [root for root in settings.source_roots if not Path(root).is_dir()]
+    return [
+        Finding("starts", True, signed),
+        *(
+            Finding("starts", False, f"{root} is no folder here", "Correct SOURCE_ROOTS.")
+            for root in absent
+        ),
     ]
 
 

@@ -12,7 +12,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from quire.app import Parts, build_parts, build_workers, open_traces
+from quire.app import Parts, build_parts, build_workers, open_store, open_traces
 from quire.contracts.names import ROLES
 from quire.settings import Settings
 from quire.telemetry.traces import NoTraces
@@ -20,6 +20,7 @@ from quire.temporal.connect import connect, refused_by_temporal
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.runtime import quiet_runtime
 from quire.temporal.search_attributes import register_search_attributes
+from quire.temporal.signature import SignStarts, StartKeys
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ async def open_jobs(settings: Settings, roles: tuple[str, ...] = ROLES) -> Async
 @asynccontextmanager
 async def _open_cluster(settings: Settings) -> AsyncIterator[Jobs]:
     traces = open_traces(settings, role="tool")
-    client = await connect(settings, runtime=quiet_runtime(), plugins=traces.plugins)
+    client = await _connect(settings, traces)
     try:
         yield Jobs(settings, client, embedded=False, traces=traces)
     finally:
@@ -67,9 +68,7 @@ async def _open_own(settings: Settings, roles: tuple[str, ...]) -> AsyncIterator
             # MuPDF's child starts while the server does.
             parts.documents.warm_up()
         info = await server.start()
-        client = await connect(
-            settings, info.address, runtime=quiet_runtime(), plugins=traces.plugins
-        )
+        client = await _connect(settings, traces, info.address)
         # The state folder may be of an older version that lacks some of them, and a document that
         # sets an unknown attribute could never end.
         await register_search_attributes(client)
@@ -95,6 +94,16 @@ async def query_worker(jobs: Jobs) -> AsyncIterator[None]:
             yield
     finally:
         await parts.close()
+
+
+async def _connect(settings: Settings, traces: NoTraces, address: str | None = None) -> Client:
+    return await connect(
+        settings,
+        address,
+        runtime=quiet_runtime(),
+        plugins=traces.plugins,
+        interceptors=[SignStarts(StartKeys(settings, open_store(settings)))],
+    )
 
 
 async def _leave(

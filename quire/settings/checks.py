@@ -17,6 +17,7 @@ def refuse_impossible(settings: Settings) -> None:
     _check_traces(settings)
     _check_encryption(settings)
     _check_places(settings)
+    _check_roots(settings)
 
 
 def _check_backoff(settings: Settings) -> None:
@@ -88,3 +89,13 @@ def _check_places(settings: Settings) -> None:
             )
         if scheme == "s3" and not getattr(settings, name).removeprefix("s3://").strip("/"):
             raise SettingsError(name.upper(), "it names no bucket", "s3://bucket/prefix")
+
+
+def _check_roots(settings: Settings) -> None:
+    for root in settings.source_roots:
+        if not root.startswith("/") or not root.strip("/"):
+            raise SettingsError(
+                "SOURCE_ROOTS",
+                f"{root!r} is not a folder to read from",
+                "absolute folders, comma-separated, and not the whole machine",
+            )

@@ -91,6 +91,8 @@ class Settings(SettingsModel):
 
     source_timeout: Duration = Field(default="2m", validate_default=True)
     allow_private_urls: bool = False
+    accept_unsigned: bool = False
+    source_roots: Names = ()
 
     store_url: str = ""
     results_url: str = ""

@@ -8,7 +8,7 @@ from typing import Any
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
-from temporalio.client import Client, Plugin
+from temporalio.client import Client, Interceptor, Plugin
 from temporalio.envconfig import ClientConfig
 from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode
@@ -35,10 +35,12 @@ async def connect(
     *,
     runtime: Runtime | None = None,
     plugins: Sequence[Plugin] = (),
+    interceptors: Sequence[Interceptor] = (),
 ) -> Client:
     """A client of the embedded server at `address`, or of the cluster that `TEMPORAL_*` names.
 
-    Without `runtime` the SDK's core logs nothing.
+    Without `runtime` the SDK's core logs nothing. A client that starts jobs signs them by an
+    interceptor.
     """
     options: Mapping[str, Any] = (
         {"target_host": address, "namespace": settings.temporal_namespace}
@@ -59,6 +61,7 @@ async def connect(
                 data_converter=data_converter(settings),
                 runtime=runtime,
                 plugins=plugins,
+                interceptors=interceptors,
             )
         except (RPCError, RuntimeError) as error:
             if clock() >= give_up_at:

@@ -62,14 +62,23 @@ class KeyRing:
             raise errors.sealed_secret("The sealed secret is damaged.") from None
 
 
-def open_keys(settings: Settings) -> KeyRing:
-    """The keys of `ENCRYPTION_KEYS`; on one machine without it, of a file made at first use."""
+def known_keys(settings: Settings) -> dict[str, bytes]:
+    """The keys of `ENCRYPTION_KEYS`; on one machine without it, of a file made at first use; in a
+    cluster without it there are none."""
     keys = settings.encryption_keys.get_secret_value()
     if not keys:
         if settings.cluster:
-            raise no_keys()
+            return {}
         keys = _own_key(settings.state_dir.expanduser().absolute() / _KEY_FILE)
-    return KeyRing(parse_keys(keys))
+    return parse_keys(keys)
+
+
+def open_keys(settings: Settings) -> KeyRing:
+    """The known keys, for sealing and opening; a cluster must have some."""
+    keys = known_keys(settings)
+    if not keys:
+        raise no_keys()
+    return KeyRing(keys)
 
 
 def _own_key(path: Path) -> str:

@@ -40,7 +40,7 @@ def test_percent_of_pages_and_all_only_at_the_end() -> None:
     assert queries.status(state).progress == 33.3
     for page in (2, 3):
         start(state, page, 0, 1)
-        state.pages.require_dispatch().succeeded(page, READ)
+        state.pages.require_dispatch().succeeded(page, READ, NOW + 1)
     assert queries.status(state).progress == 99.9, "the result is still to be written"
     state.close(timed_out=False, cancelled=False)
     state.complete(NOW + 9)
@@ -81,6 +81,6 @@ def test_times_of_waiting_pages_survive_a_next_run() -> None:
     after, _ = next_run(state, carried("SS", plan(*ROUTES)), text_only=False)
     assert shown(after, 1) == before
     start(after, 1, 0, 100)
-    after.pages.require_dispatch().succeeded(1, READ)
+    after.pages.require_dispatch().succeeded(1, READ, NOW + 101)
     after.pages.retry("1", NOW + 120)
     assert shown(after, 1).last_attempt_at == at(100), "also when it is read again"

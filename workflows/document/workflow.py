@@ -50,6 +50,8 @@ class DocumentWorkflow:
     @workflow.run
     async def run(self, request: DocumentRun) -> DocumentResult:
         """Read the document, in one run or in several."""
+        if request.carried is not None and not _continues_a_run():
+            raise self._fail(errors.not_continued().info)
         reading = asyncio.create_task(self._read(request.carried))
         while not reading.done():
             try:
@@ -287,3 +289,10 @@ class DocumentWorkflow:
         except ValueError:
             found = ()
         return None if found else errors.nothing_to_retry(self._request.job_id).info
+
+
+def _continues_a_run() -> bool:
+    """Whether an earlier run handed over to this one. The server also names an earlier run where it
+    repeats a start, by a retry policy or a schedule: such a run has the start's own input."""
+    info = workflow.info()
+    return info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule

@@ -2,7 +2,8 @@
 
 QuireError                     code, reason, error_type, message, remedy
 ├── DocumentRefused            there is no document to read: the job fails
-│   └── EngineUnavailable      the engine asked for by name lacks a setting
+│   ├── EngineUnavailable      the engine asked for by name lacks a setting
+│   └── StartRefused           the workers do not accept how the job was started
 ├── JobError                   the job itself cannot be used as asked
 │   ├── JobNotFound
 │   ├── NotOwner
@@ -109,6 +110,15 @@ from quire.domain.errors.service import (
     temporal_unreachable,
     unknown_setting,
 )
+from quire.domain.errors.start import (
+    StartRefused,
+    bad_signature,
+    not_continued,
+    outside_roots,
+    unsigned_origin,
+    unsigned_request,
+    unsigned_start,
+)
 from quire.domain.errors.tree import (
     DocumentRefused,
     Entry,
@@ -135,7 +145,9 @@ __all__ = [
     "NothingToRetry",
     "QuireError",
     "SettingsError",
+    "StartRefused",
     "UsageError",
+    "bad_signature",
     "between_steps",
     "bucket_denied",
     "cancelled_before_fetch",
@@ -171,10 +183,12 @@ __all__ = [
     "no_worker_in_time",
     "not_a_file",
     "not_a_pdf",
+    "not_continued",
     "not_on_server",
     "not_owner",
     "not_running",
     "nothing_to_retry",
+    "outside_roots",
     "page_not_drawn",
     "password_missing",
     "password_wrong",
@@ -205,6 +219,9 @@ __all__ = [
     "too_many_redirects",
     "transfer_failed",
     "unknown_setting",
+    "unsigned_origin",
+    "unsigned_request",
+    "unsigned_start",
     "url_not_of_web",
     "url_not_understood",
     "url_without_object",
