@@ -151,9 +151,17 @@ def _providers(settings: Settings) -> dict[str, Provider]:
     return providers
 
 
-def build_workers(client: Client, parts: Parts, roles: tuple[str, ...] = ROLES) -> list[Worker]:
-    """One worker a queue; a worker of a route takes at most the route's limit at a time."""
-    make = _worker_maker(client, parts.settings)
+def build_workers(
+    client: Client,
+    parts: Parts,
+    roles: tuple[str, ...] = ROLES,
+    grace: timedelta | None = None,
+) -> list[Worker]:
+    """One worker a queue; a worker of a route takes at most the route's limit at a time.
+
+    `grace` is how long a shutdown waits for calls in flight; without it, as long as one may take.
+    """
+    make = _worker_maker(client, parts.settings, grace)
     workers: list[Worker] = []
     if "workflows" in roles:
         workers.append(_workflow_worker(make, parts))
@@ -164,13 +172,15 @@ def build_workers(client: Client, parts: Parts, roles: tuple[str, ...] = ROLES) 
     return workers
 
 
-def _worker_maker(client: Client, settings: Settings) -> Callable[..., Worker]:
+def _worker_maker(
+    client: Client, settings: Settings, grace: timedelta | None
+) -> Callable[..., Worker]:
     """What the workers of all roles have in common."""
     longest = max(settings.timeout_of(name) for name in settings.providers)
     return partial(
         Worker,
         client,
-        graceful_shutdown_timeout=timedelta(seconds=longest + 5),
+        graceful_shutdown_timeout=grace or timedelta(seconds=longest + 5),
         # How fast a cancellation can reach an attempt that is waiting for its vendor.
         max_heartbeat_throttle_interval=timedelta(seconds=2),
         default_heartbeat_throttle_interval=timedelta(seconds=2),

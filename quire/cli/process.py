@@ -10,7 +10,6 @@ import typer
 from quire.cli.arguments import (
     check_out,
     make_request,
-    new_job_id,
     page_list,
     read_secret,
     seconds_of,
@@ -30,6 +29,7 @@ from quire.cli.options import (
 from quire.cli.output import Answer, Exit, ResultOutput, say
 from quire.cli.run_command import command_settings, run
 from quire.contracts.document import DocumentRequest
+from quire.jobs.job_id import new_job_id
 from quire.settings import Settings
 
 

@@ -16,7 +16,7 @@ async def show_result(settings: Settings, result: DocumentResult, output: Result
     if output.link and link is None:
         raise UsageError("--link: the result is in a folder, not in S3.", "Leave --link out.")
     if output.out is not None:
-        report = write_copy(report, loaded.text, output.out)
+        report = write_copy(loaded, output.out)
     if output.as_json:
         body = {**report.model_dump(mode="json"), **({"link": link} if link else {})}
         output.answer.print_json(body)

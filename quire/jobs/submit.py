@@ -34,11 +34,18 @@ async def prepare_request(
     settings: Settings, request: DocumentRequest, origins: Sequence[str], password: str | None
 ) -> DocumentRequest:
     """The request, ready to leave this process: document reachable, password sealed."""
+    return await with_origin(settings, seal_request(settings, request, password), origins)
+
+
+def seal_request(
+    settings: Settings, request: DocumentRequest, password: str | None
+) -> DocumentRequest:
+    """The request with its password sealed; refused when its engine cannot be used."""
     refuse_unusable_engine(request.engine, plan_defaults(settings))
-    if password is not None:
-        sealed = seal_password(settings, password, request.job_id)
-        request = request.model_copy(update={"sealed_password": sealed})
-    return await with_origin(settings, request, origins)
+    if password is None:
+        return request
+    sealed = seal_password(settings, password, request.job_id)
+    return request.model_copy(update={"sealed_password": sealed})
 
 
 async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:

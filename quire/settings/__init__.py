@@ -5,11 +5,13 @@ allowed. Names are those of the environment, in lower case.
 """
 
 import os
+from collections.abc import Mapping
 
 from pydantic import ValidationError
 
 from quire.settings.checks import refuse_impossible
 from quire.settings.explain_error import explain
+from quire.settings.given import own_settings, use_provider_settings
 from quire.settings.provider import ProviderSettings, missing, setting_name
 from quire.settings.settings import Settings
 
@@ -23,11 +25,15 @@ __all__ = [
 ]
 
 
-def load_settings() -> Settings:
-    """The settings, or `SettingsError` with the first that is wrong."""
+def load_settings(given: Mapping[str, object] | None = None) -> Settings:
+    """The settings, or `SettingsError` with the first that is wrong.
+
+    Those that a program has `given` by name take precedence over the environment.
+    """
+    given = given or {}
     try:
-        settings = Settings()
-        _ = settings.providers
+        settings = Settings(**own_settings(given))  # type: ignore[arg-type]
+        use_provider_settings(settings, given)
     except ValidationError as error:
         raise explain(error) from None
     refuse_impossible(settings)

@@ -43,7 +43,7 @@ async def connect(
     options: Mapping[str, Any] = (
         {"target_host": address, "namespace": settings.temporal_namespace}
         if address is not None
-        else ClientConfig.load_client_connect_config()
+        else _cluster_options(settings)
     )
     if "target_host" not in options:
         raise SettingsError("TEMPORAL_ADDRESS", "it is not set", "a cluster's, as in HOST:7233")
@@ -63,6 +63,16 @@ async def connect(
                 raise errors.temporal_unreachable(str(options.get("target_host"))) from error
             # An embedded server that has just begun to listen is not yet ready to answer.
             await asyncio.sleep(0.05)
+
+
+def _cluster_options(settings: Settings) -> dict[str, Any]:
+    """What Temporal's own settings and profiles say; ours may come from elsewhere too."""
+    options: dict[str, Any] = {**ClientConfig.load_client_connect_config()}
+    if settings.temporal_address:
+        options["target_host"] = settings.temporal_address
+    if "temporal_namespace" in settings.model_fields_set:
+        options["namespace"] = settings.temporal_namespace
+    return options
 
 
 def refused_by_temporal(error: RPCError) -> QuireError:
