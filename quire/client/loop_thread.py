@@ -9,7 +9,7 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, thread
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -74,7 +74,11 @@ class _Exit:
 
 def _before_exit() -> Callable[[Callable[[], None]], object]:
     """How to be called while threads can still work. `atexit` comes later: by then no executor
-    takes new work, and workers that are shut down need one."""
+    takes new work, and workers that are shut down need one.
+
+    The last to register is called first, and executors register when their module is imported.
+    """
+    assert thread.ThreadPoolExecutor
     register: Callable[[Callable[[], None]], object] | None
     register = getattr(threading, "_register_atexit", None)
     return register or atexit.register

@@ -5,7 +5,7 @@ Every use case takes a `Jobs` as its first argument.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -24,6 +24,8 @@ from quire.temporal.search_attributes import register_search_attributes
 
 # How long calls in flight may take once a program closes its client.
 CLOSING_GRACE = timedelta(seconds=1)
+# And how long workers may take to end: a program must not hang for ever.
+CLOSING_LIMIT_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,9 @@ async def _open_own(
         )
     finally:
         if process_continues:
-            await _stop_workers(workers, running)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING_LIMIT_S):
+                    await _stop_workers(workers, running)
         await _leave(server, parts, workers, running)
 
 
