@@ -7,9 +7,10 @@ before the interpreter ends: the SDK's threads crash a process whose interpreter
 
 import asyncio
 import atexit
+import concurrent.futures.thread  # noqa: F401  (see `_before_exit`)
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, thread
+from concurrent.futures import Future
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -78,7 +79,6 @@ def _before_exit() -> Callable[[Callable[[], None]], object]:
 
     The last to register is called first, and executors register when their module is imported.
     """
-    assert thread.ThreadPoolExecutor
     register: Callable[[Callable[[], None]], object] | None
     register = getattr(threading, "_register_atexit", None)
     return register or atexit.register

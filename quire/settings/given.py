@@ -41,13 +41,13 @@ def use_provider_settings(settings: Settings, given: Mapping[str, object]) -> No
 
 
 def _with(own: ProviderSettings, provider: str, field: str, value: object) -> ProviderSettings:
-    known = {name: getattr(own, name) for name in own.model_fields_set}
+    prefix = setting_name(provider, "")
     try:
-        # Durations are written as in the environment; those that were read are seconds already.
-        checked = ProviderSettings(**{field: value})  # type: ignore[arg-type]
+        # With the provider's own prefix, or variables such as TIMEOUT would be read as its own.
+        checked = ProviderSettings(_env_prefix=prefix, **{field: value})  # type: ignore[arg-type, call-arg]
     except ValidationError as error:
-        raise explain(error, setting_name(provider, "")) from None
-    return own.model_copy(update={**known, field: getattr(checked, field)})
+        raise explain(error, prefix) from None
+    return own.model_copy(update={field: getattr(checked, field)})
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> SettingsError:
