@@ -44,7 +44,11 @@ def _with(own: ProviderSettings, provider: str, field: str, value: object) -> Pr
     prefix = setting_name(provider, "")
     try:
         # With the provider's own prefix, or variables such as TIMEOUT would be read as its own.
-        checked = ProviderSettings(_env_prefix=prefix, **{field: value})  # type: ignore[arg-type, call-arg]
+        checked = ProviderSettings(  # type: ignore[call-arg]
+            _env_prefix=prefix,
+            _env_ignore_empty=True,
+            **{field: value},  # type: ignore[arg-type]
+        )
     except ValidationError as error:
         raise explain(error, prefix) from None
     return own.model_copy(update={field: getattr(checked, field)})
