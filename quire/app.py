@@ -11,8 +11,7 @@ from datetime import timedelta
 from functools import partial
 
 from temporalio.client import Client
-from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.worker import Worker, WorkerDeploymentConfig
+from temporalio.worker import Worker
 
 from activities.document.finalize import FinalizeDocument
 from activities.document.ingest import IngestSource
@@ -47,13 +46,13 @@ from quire.store.cache import FileCache
 from quire.store.places import Results, open_place
 from quire.store.s3_access import set_s3_access
 from quire.telemetry.traces import NoTraces, start_traces
+from quire.temporal.deployment import deployment_config
 from quire.temporal.encryption import open_keys
 from quire.temporal.signature import StartKeys
 from quire.temporal.start_guard import StartGuard
 from quire.temporal.task_runner import WholeTaskRunner, warn_of_untried_sdk
 from workflows.document.workflow import DocumentWorkflow
 
-DEPLOYMENT = "quire"
 # The SDK's ten seconds would be ten seconds of silence for people who ask about a document.
 STICKY_TIMEOUT = timedelta(seconds=3)
 
@@ -165,9 +164,17 @@ def _providers(settings: Settings) -> dict[str, Provider]:
     return providers
 
 
-def build_workers(client: Client, parts: Parts, roles: tuple[str, ...] = ROLES) -> list[Worker]:
-    """One worker a queue; a worker of a route takes at most the route's limit at a time."""
-    make = _worker_maker(client, parts.settings)
+def build_workers(
+    client: Client,
+    parts: Parts,
+    roles: tuple[str, ...] = ROLES,
+    grace: timedelta | None = None,
+) -> list[Worker]:
+    """One worker a queue; a worker of a route takes at most the route's limit at a time.
+
+    `grace` is how long a shutdown waits for calls in flight; without it, as long as one may take.
+    """
+    make = _worker_maker(client, parts.settings, grace)
     workers: list[Worker] = []
     if "workflows" in roles:
         runner = WholeTaskRunner(client)
@@ -181,18 +188,20 @@ def build_workers(client: Client, parts: Parts, roles: tuple[str, ...] = ROLES) 
     return workers
 
 
-def _worker_maker(client: Client, settings: Settings) -> Callable[..., Worker]:
+def _worker_maker(
+    client: Client, settings: Settings, grace: timedelta | None
+) -> Callable[..., Worker]:
     """What the workers of all roles have in common."""
     longest = max(settings.timeout_of(name) for name in settings.providers)
     return partial(
         Worker,
         client,
-        graceful_shutdown_timeout=timedelta(seconds=longest + 5),
+        graceful_shutdown_timeout=grace or timedelta(seconds=longest + 5),
         # How fast a cancellation can reach an attempt that is waiting for its vendor.
         max_heartbeat_throttle_interval=timedelta(seconds=2),
         default_heartbeat_throttle_interval=timedelta(seconds=2),
         # The server of a single machine has no versions to choose from: its documents would wait.
-        deployment_config=_deployment(settings.worker_build_id) if settings.cluster else None,
+        deployment_config=deployment_config(settings.worker_build_id) if settings.cluster else None,
     )
 
 
@@ -267,17 +276,6 @@ def build_ingest(
         roots=settings.source_roots if settings.cluster else None,
     )
     return IngestSource(store, documents, sources, unseal, max_pages=settings.max_pages)
-
-
-def _deployment(build_id: str) -> WorkerDeploymentConfig | None:
-    """With a build id, a document stays with the code that began it, since it lasts minutes."""
-    if not build_id:
-        return None
-    return WorkerDeploymentConfig(
-        version=WorkerDeploymentVersion(deployment_name=DEPLOYMENT, build_id=build_id),
-        use_worker_versioning=True,
-        default_versioning_behavior=VersioningBehavior.PINNED,
-    )
 
 
 def served_routes(parts: Parts) -> dict[tuple[str, str], int]:

@@ -57,6 +57,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "quire.providers.registry",
         "temporalio", "httpx",
     ),
+    "quire/client": (
+        "quire.contracts", "quire.domain", "quire.settings", "quire.jobs", "pydantic",
+    ),
+    "quire/errors.py": ("quire.contracts", "quire.domain"),
+    # Names of the Python API, imported when they are used.
+    "quire/__init__.py": (
+        "quire.contracts", "quire.errors", "quire.settings", "quire.jobs", "quire.client",
+    ),
     "quire/cli": (
         "quire.contracts", "quire.domain", "quire.settings", "quire.jobs",
         "quire.telemetry.logs", "quire.worker_process", "workflows.document.details",

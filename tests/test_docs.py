@@ -147,7 +147,7 @@ def test_paths_in_the_code_exist() -> None:
 def known(dotted: str) -> bool:
     """Whether a dotted name is a module, or a name in one."""
     parts = dotted.split(".")
-    for length in range(len(parts), 1, -1):
+    for length in range(len(parts), 0, -1):
         place = ROOT.joinpath(*parts[:length])
         if place.is_dir() or place.with_suffix(".py").exists():
             # A name in a module is written in it; a folder that is not a module has none.

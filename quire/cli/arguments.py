@@ -1,20 +1,17 @@
 """Turns what people write on the command line into what the program needs."""
 
 import getpass
-import re
-import secrets
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from quire.contracts.document import DocumentRequest
-from quire.contracts.names import JOB_ID
 from quire.contracts.page_ranges import parse_pages
 from quire.domain.errors import UsageError
 from quire.domain.units import parse_duration
+from quire.jobs.job_id import check_job_id
 from quire.settings import forget_password
 
 if TYPE_CHECKING:
@@ -24,18 +21,9 @@ if TYPE_CHECKING:
 STDIN = "stdin"
 
 
-def new_job_id() -> str:
-    """A new id, which begins with the time and so sorts by it."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-
-
 def make_request(**fields: Any) -> DocumentRequest:
     """The request of a document; a wrong field is refused under the name of its option."""
-    if not re.fullmatch(JOB_ID, fields["job_id"]):
-        raise UsageError(
-            f"--job-id {fields['job_id']!r} is not a job id.",
-            "Use up to 100 letters, digits, dots, dashes and underscores.",
-        )
+    check_job_id(fields["job_id"], "--job-id")
     try:
         return DocumentRequest(**fields)
     except ValidationError as error:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -18,6 +18,7 @@ from quire.jobs.result import wait_for_result
 from quire.jobs.status import JobView, job_view
 
 T = TypeVar("T")
+CANCEL_EVERY_S = 0.2
 QUERY_EVERY_S = 0.4
 PRINT_EVERY_S = 5.0
 
@@ -53,9 +54,17 @@ async def until_done(meanwhile: Awaitable[None], ending: Awaitable[T]) -> T:
         return end.result()
     finally:
         # The job itself is not affected.
-        showing.cancel()
-        end.cancel()
-        await asyncio.gather(showing, end, return_exceptions=True)
+        await _stop(showing, end)
+
+
+async def _stop(*tasks: asyncio.Future[Any]) -> None:
+    """Cancel tasks until they end. Once is not always enough: the SDK turns a cancellation that
+    meets a call to the server into an error of its own, which a live view takes for silence."""
+    while running := [task for task in tasks if not task.done()]:
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running, timeout=CANCEL_EVERY_S)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _draw(live: Live, handle: Handle) -> None:

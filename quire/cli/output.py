@@ -30,9 +30,9 @@ def exit_code(error: QuireError) -> Exit:
     # A missing key is the caller's setting, not the document's fault.
     if isinstance(error, (errors.SettingsError, errors.UsageError, errors.EngineUnavailable)):
         return Exit.USAGE
-    if isinstance(error, errors.DocumentRefused):
+    if isinstance(error, errors.DocumentRefused) and not isinstance(error, errors.StartRefused):
         return Exit.REFUSED
-    if isinstance(error, errors.JobError):
+    if isinstance(error, (errors.JobError, errors.StartRefused)):
         return Exit.NOT_ALLOWED
     return Exit.OUR_FAULT
 

@@ -11,7 +11,6 @@ from quire.cli.arguments import (
     check_out,
     given_document,
     make_request,
-    new_job_id,
     page_list,
     read_secret,
     seconds_of,
@@ -36,6 +35,7 @@ from quire.cli.run_command import command_settings, run
 from quire.contracts.document import DocumentRequest
 from quire.contracts.names import workflow_id
 from quire.domain.errors import UsageError
+from quire.jobs.job_id import new_job_id
 from quire.settings import Settings
 
 

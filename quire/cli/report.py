@@ -13,6 +13,7 @@ from quire.cli.table import Column, fitting_table
 from quire.contracts.results import DocumentReport, PageResult
 from quire.domain.counts import counted
 from quire.domain.errors import UsageError
+from quire.jobs.result import LoadedResult, save_result
 
 COLUMNS = (
     Column("page", 0, right=True),
@@ -76,19 +77,13 @@ def _counts(report: DocumentReport) -> str:
     return f"{counted(meta.total_pages, 'page')} in {took:.1f} s: {by_source}; {cost}"
 
 
-def write_copy(report: DocumentReport, text: bytes, folder: Path) -> DocumentReport:
+def write_copy(loaded: LoadedResult, folder: Path) -> DocumentReport:
     """Write `text.txt` and `result.json` into the folder of `--out`."""
-    target = folder / "text.txt"
-    here = {"result_local_path": str(target.absolute())}
-    meta = report.metadata.model_copy(update=here)
-    moved = report.model_copy(update={"metadata": meta})
+    job_id = loaded.report.job_id
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text)
-        (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+        return save_result(loaded, folder)
     except OSError as error:
         raise UsageError(
             f"--out {folder}: {error.strerror}.",
-            f"The result is kept; try another folder: `quire result {report.job_id} --out ...`.",
+            f"The result is kept; try another folder: `quire result {job_id} --out ...`.",
         ) from None
-    return moved

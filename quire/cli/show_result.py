@@ -19,7 +19,7 @@ async def show_result(settings: Settings, result: DocumentResult, output: Result
     if output.link and link is None:
         raise UsageError("--link: the result is in a folder, not in S3.", "Leave --link out.")
     if output.out is not None:
-        report = write_copy(report, loaded.text, output.out)
+        report = write_copy(loaded, output.out)
     if output.as_json:
         output.answer.print_json(_body(report, loaded, link, with_text=output.with_text))
     else:

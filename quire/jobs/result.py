@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
@@ -90,6 +91,18 @@ async def load_result(settings: Settings, result: DocumentResult) -> LoadedResul
     if report_json is None or text is None:
         raise errors.result_gone(job_id)
     return LoadedResult(DocumentReport.model_validate_json(report_json), text)
+
+
+def save_result(loaded: LoadedResult, folder: Path) -> DocumentReport:
+    """Write `text.txt` and `result.json` into a folder; the report there names the text there."""
+    target = folder / "text.txt"
+    here = {"result_local_path": str(target.absolute())}
+    meta = loaded.report.metadata.model_copy(update=here)
+    moved = loaded.report.model_copy(update={"metadata": meta})
+    folder.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(loaded.text)
+    (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    return moved
 
 
 async def result_link(settings: Settings, result: DocumentResult) -> str | None:

@@ -4,9 +4,10 @@ Every use case takes a `Jobs` as its first argument.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -22,6 +23,11 @@ from quire.temporal.runtime import quiet_runtime
 from quire.temporal.search_attributes import register_search_attributes
 from quire.temporal.signature import SignStarts, StartKeys
 
+# How long calls in flight may take once a program closes its client.
+CLOSING_GRACE = timedelta(seconds=1)
+# And how long workers may take to end: a program must not hang for ever.
+CLOSING_LIMIT_S = 20.0
+
 
 @dataclass(frozen=True)
 class Jobs:
@@ -32,16 +38,34 @@ class Jobs:
     embedded: bool
     traces: NoTraces
     ui_url: str | None = None
+    # Workers of this process answer queries.
+    answers_queries: bool = False
 
 
 @asynccontextmanager
-async def open_jobs(settings: Settings, roles: tuple[str, ...] = ROLES) -> AsyncIterator[Jobs]:
+async def open_jobs(
+    settings: Settings, roles: tuple[str, ...] = ROLES, *, process_continues: bool = False
+) -> AsyncIterator[Jobs]:
     """Connect, and in embedded mode serve these roles: documents of the state folder continue while
-    the connection is open. Refusals of Temporal are raised as errors of the catalogue."""
-    opened = _open_cluster(settings) if settings.temporal_address else _open_own(settings, roles)
-    try:
+    the connection is open. Refusals of Temporal are raised as errors of the catalogue.
+
+    With `process_continues` nothing is left to the end of the process, which is someone else's.
+    """
+    opened = (
+        _open_cluster(settings)
+        if settings.temporal_address
+        else _open_own(settings, roles, process_continues)
+    )
+    with temporal_errors():
         async with opened as jobs:
             yield jobs
+
+
+@contextmanager
+def temporal_errors() -> Iterator[None]:
+    """Refusals of Temporal, or its silence, as errors of the catalogue."""
+    try:
+        yield
     except RPCError as error:
         raise refused_by_temporal(error) from error
 
@@ -57,7 +81,9 @@ async def _open_cluster(settings: Settings) -> AsyncIterator[Jobs]:
 
 
 @asynccontextmanager
-async def _open_own(settings: Settings, roles: tuple[str, ...]) -> AsyncIterator[Jobs]:
+async def _open_own(
+    settings: Settings, roles: tuple[str, ...], process_continues: bool
+) -> AsyncIterator[Jobs]:
     traces = open_traces(settings, role="tool")
     parts = build_parts(settings, traces)
     server = EmbeddedServer(settings.state_dir)
@@ -72,19 +98,31 @@ async def _open_own(settings: Settings, roles: tuple[str, ...]) -> AsyncIterator
         # The state folder may be of an older version that lacks some of them, and a document that
         # sets an unknown attribute could never end.
         await register_search_attributes(client)
-        workers = build_workers(client, parts, roles)
+        grace = CLOSING_GRACE if process_continues else None
+        workers = build_workers(client, parts, roles, grace)
         running = [asyncio.create_task(worker.run()) for worker in workers]
         if "ai" in roles:
             running.append(asyncio.create_task(parts.warm_up()))
-        yield Jobs(settings, client, embedded=True, traces=traces, ui_url=info.ui_url)
+        yield Jobs(
+            settings,
+            client,
+            embedded=True,
+            traces=traces,
+            ui_url=info.ui_url,
+            answers_queries="workflows" in roles,
+        )
     finally:
+        if process_continues:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING_LIMIT_S):
+                    await _stop_workers(workers, running)
         await _leave(server, parts, workers, running)
 
 
 @asynccontextmanager
 async def query_worker(jobs: Jobs) -> AsyncIterator[None]:
     """Serve queries meanwhile: a cluster has workers for that, the embedded server gets one."""
-    if not jobs.embedded:
+    if not jobs.embedded or jobs.answers_queries:
         yield
         return
     parts = build_parts(jobs.settings)
@@ -115,7 +153,11 @@ async def _leave(
     is gone would be lost until their timeout.
     """
     if not server.stop_if_last():
-        await asyncio.gather(*(worker.shutdown() for worker in workers), return_exceptions=True)
-        await asyncio.gather(*running, return_exceptions=True)
+        await _stop_workers(workers, running)
         server.leave()
     await parts.close()
+
+
+async def _stop_workers(workers: list[Worker], running: list[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*(worker.shutdown() for worker in workers), return_exceptions=True)
+    await asyncio.gather(*running, return_exceptions=True)

@@ -28,6 +28,10 @@ def save_stream(stream: BinaryIO, target: Path, max_bytes: int, name: str) -> No
     received = 0
     with target.open("wb") as file:
         while piece := stream.read(_PIECE):
+            if not isinstance(piece, bytes):
+                raise errors.UsageError(
+                    "The file object gives text, not bytes.", "Open it with mode 'rb'."
+                )
             received += len(piece)
             if received > max_bytes:
                 found = f"{name!r} has over {received:,} bytes"

@@ -1,6 +1,7 @@
 """The SDK's runtime: where its core's logs and metrics go."""
 
 import logging
+from functools import cache
 
 from temporalio.runtime import (
     LogForwardingConfig,
@@ -18,8 +19,13 @@ from quire.telemetry.metrics import ALL
 CORE_LOGGER = "temporalio.core"
 
 
+@cache
 def quiet_runtime() -> Runtime:
-    """For a person's terminal: the SDK's core, whose logs are for operators, stays silent."""
+    """For a person's terminal or program: the SDK's core, with its logs for operators, is silent.
+
+    One for the process: each has threads of its own, and its end can crash the process while calls
+    of it are under way.
+    """
     return Runtime(
         telemetry=TelemetryConfig(
             logging=LoggingConfig(filter=TelemetryFilter(core_level="OFF", other_level="OFF"))

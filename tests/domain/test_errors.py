@@ -108,6 +108,7 @@ def examples() -> list[QuireError]:
         errors.bucket_denied("b", code="AccessDenied"),
         errors.job_not_found("j"),
         errors.not_owner("j"),
+        errors.unsigned_start(),
         errors.not_running("j"),
         errors.nothing_to_retry("j"),
         *(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.domain.counts import counted
-from quire.domain.document.merge import merge_pages, split_pages
+from quire.domain.document.merge import merge_pages, page_body, split_pages
 
 LINES = st.sampled_from(["", "a", " b ", "=== Page 2 ===", "=== Page 3 ===", "=== Page 7 ==="])
 TEXTS = st.lists(LINES, max_size=6).map("\n".join)
@@ -35,3 +35,11 @@ def test_one_thing_is_not_several() -> None:
     assert [counted(n, "page") for n in (0, 1, 2, 5000)] == [
         "0 pages", "1 page", "2 pages", "5,000 pages",
     ]  # fmt: skip
+
+
+@given(st.lists(st.text("ab \n", max_size=20), max_size=5), st.integers(1, 50))
+def test_blanks_around_a_page_are_left_out(texts: list[str], first: int) -> None:
+    pages = list(enumerate(texts, start=first))
+    merged = "".join(merge_pages(pages))
+    sizes = [(number, len(text)) for number, text in pages]
+    assert split_pages(merged, sizes) == {number: page_body(text) for number, text in pages}

@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 
+def page_body(text: str) -> str:
+    """A page's text as the document holds it, without blank lines around it."""
+    return text.strip("\n").rstrip()
+
+
 def merge_pages(pages: Iterable[tuple[int, str]], *, first: bool = True) -> Iterator[str]:
     """Pieces of `text.txt` in order, so that a long document need not fit into memory."""
     for number, text in pages:
-        body = text.strip("\n").rstrip()
+        body = page_body(text)
         yield ("" if first else "\n") + _heading(number) + (f"{body}\n" if body else "")
         first = False
 

@@ -24,6 +24,31 @@ class QuireError(Exception):
             code=code, reason=reason, error_type=error_type, message=message, remedy=remedy
         )
 
+    @property
+    def code(self) -> Code:
+        """The public code."""
+        return self.info.code
+
+    @property
+    def reason(self) -> str:
+        """What happened, in one word below the code."""
+        return self.info.reason
+
+    @property
+    def error_type(self) -> ErrorType:
+        """Whether trying again may help."""
+        return self.info.error_type
+
+    @property
+    def message(self) -> str:
+        """What happened, for people."""
+        return self.info.message
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return self.info.remedy
+
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions cross process borders; the default would carry only the message.
         return (_revive, (type(self), self.info))
