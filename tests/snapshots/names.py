@@ -20,7 +20,7 @@ from activities.support.failures import (
     refused,
     stood_down,
 )
-from quire.app import DEPLOYMENT, build_parts, build_workers
+from quire.app import build_parts, build_workers
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
 from quire.contracts.names import (
     DOCUMENTS_QUEUE,
@@ -40,6 +40,7 @@ from quire.contracts.page import Classification, TextSource
 from quire.domain.errors import AttemptFailed
 from quire.settings import load_settings
 from quire.telemetry import metrics
+from quire.temporal.deployment import DEPLOYMENT
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from tests.snapshots.types import label
 from workflows.document.workflow import DocumentWorkflow
