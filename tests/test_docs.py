@@ -2,14 +2,19 @@
 
 import ast
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 import typer
 
 from quire.settings import ProviderSettings, Settings
 from quire.telemetry import metrics
 from starter import app
+from tests.replay import record
 from tests.test_architecture import REPLAYED_OUTSIDE_WORKFLOWS
+from tools import draw_map, write_errors_doc
 
 ROOT = Path(__file__).resolve().parents[1]
 VENDORS = ("OPENAI", "ANTHROPIC")
@@ -131,3 +136,15 @@ def test_replayed_modules_are_listed() -> None:
     section = page.partition("Replayed outside")[2].partition("\n\nA change")[0]
     listed = set(re.findall(r"^- `([\w/]+?)(?:\.py|/)`", section, re.MULTILINE))
     assert {name.replace("/", ".") for name in listed} == REPLAYED_OUTSIDE_WORKFLOWS
+
+
+@pytest.mark.parametrize("script", [draw_map, write_errors_doc, record])
+def test_asking_for_help_writes_nothing(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: pytest.fail("it wrote a file"))
+    monkeypatch.setattr(sys, "argv", ["script", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        script.main()
+    assert ended.value.code == 0
+    assert script.__name__ in capsys.readouterr().out
