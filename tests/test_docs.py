@@ -1,4 +1,4 @@
-"""The docs tell the truth: what exists is documented, and what is documented exists."""
+"""The docs are true: what exists is documented, and what is documented exists."""
 
 import ast
 import re

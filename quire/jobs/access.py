@@ -1,7 +1,7 @@
 """Who may change a job.
 
-Cancelling checks here, and so does the retry of a job that has ended. A running job checks the retry
-itself, by the same rule (`quire.domain.document.access`).
+Cancelling checks here, and so does the retry of a job that has ended. A running job checks the
+retry itself, by the same rule (`quire.domain.document.access`).
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """A connection for use cases: to a cluster, or to the embedded server with workers in this process.
 
-Use cases that ask the server take a `Jobs` as their first argument; those that need only settings or
-a handle of a job take these.
+Use cases that ask the server take a `Jobs` as their first argument; those that need only settings
+or a handle of a job take these.
 """
 
 import asyncio
