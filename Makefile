@@ -58,7 +58,9 @@ test: $(WITH)test
 
 # Not part of `test`, which must not touch the machine: tests without their tool are skipped.
 tools:
-	@if command -v prometheus promtool chromium chromedriver >/dev/null; then :; \
+	@missing=; for name in prometheus promtool chromium chromedriver; do \
+		command -v $$name >/dev/null || missing="$$missing $$name"; done; \
+	if [ -z "$$missing" ]; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing prometheus, chromium and chromium-driver ..."; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \

@@ -31,7 +31,7 @@ LOOK_EVERY_S = 0.2
 METHOD = f"""\
 One worker with {SLOTS} slots, already warm (see the limit), reads everything in this order. Memory
 is the peak during the document, in MB of a million bytes: of the worker's process alone, as the
-kernel keeps it (RSS, begun anew before each document; a dash where that is not allowed), and of
+kernel keeps it (RSS, reset before each document; a dash where that is not allowed), and of
 the worker with its MuPDF children (PSS: what they share counts once), looked at every
 {LOOK_EVERY_S:g} s. The server's is at the end. History is what the server keeps, over all runs of
 the workflow (a long one continues as new).

@@ -19,7 +19,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Every worker collects all tests, so each of them tells the same number."""
+    """Every worker collects all tests, so each of them reports the same number."""
     config: pytest.Config = node.config
     config.stash[LEFT_OUT] = max(
         config.stash[LEFT_OUT], getattr(node, "workeroutput", {}).get(KEY, 0)

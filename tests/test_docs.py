@@ -1,19 +1,25 @@
-"""The docs tell the truth: what exists is documented, and what is documented exists."""
+"""The docs are true: what exists is documented, and what is documented exists."""
 
 import ast
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 import typer
 
+from quire.providers.registry import PROVIDERS
 from quire.settings import ProviderSettings, Settings
 from quire.settings.names import CONFIG, PASSWORD, Names, is_of_others
 from quire.telemetry import metrics
 from starter import app
-from tests.test_architecture import REPLAYED_OUTSIDE_WORKFLOWS
+from tests.replay import record
+from tests.test_architecture import MAY_IMPORT, OURS, REPLAYED_OUTSIDE_WORKFLOWS
+from tools import draw_map, write_errors_doc
 
 ROOT = Path(__file__).resolve().parents[1]
-VENDORS = ("OPENAI", "ANTHROPIC")
+VENDORS = tuple(name.upper() for name in PROVIDERS)
 
 
 def existing_settings() -> set[str]:
@@ -157,9 +163,38 @@ def known(dotted: str) -> bool:
     return False
 
 
+def test_the_layers_may_import_what_contributing_says() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [row.split("|") for row in re.findall(r"^\| `.*", page.partition("## Words")[0], re.M)]
+    documented = {
+        layer.removesuffix("/"): [set(re.findall(r"[\w.]+", cell)) for cell in (ours, others)]
+        for _, first, _, ours, others, _ in rows
+        for layer in re.findall(r"`([^`]+)`", first)
+    }
+    assert documented == {layer: in_words(names) for layer, names in MAY_IMPORT.items()}
+
+
+def in_words(names: tuple[str, ...]) -> list[set[str]]:
+    """Our own layers, and libraries, as the table writes them."""
+    ours = {name for name in names if name.partition(".")[0] in OURS}
+    return [{name.removeprefix("quire.") for name in ours}, set(names) - ours]
+
+
 def test_replayed_modules_are_listed() -> None:
     """CONTRIBUTING names the modules outside `workflows/` whose code runs in a replay."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = page.partition("Replayed outside")[2].partition("\n\nA change")[0]
+    section = page.partition("**The precise list**")[2].partition("\n\nA change")[0]
     listed = set(re.findall(r"^- `([\w/]+?)(?:\.py|/)`", section, re.MULTILINE))
     assert {name.replace("/", ".") for name in listed} == REPLAYED_OUTSIDE_WORKFLOWS
+
+
+@pytest.mark.parametrize("script", [draw_map, write_errors_doc, record])
+def test_asking_for_help_writes_nothing(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: pytest.fail("it wrote a file"))
+    monkeypatch.setattr(sys, "argv", ["script", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        script.main()
+    assert ended.value.code == 0
+    assert script.__name__ in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """Writes docs/map.md and its picture from the code: `python -m tools.draw_map`."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -178,6 +179,7 @@ def _key(wide: int, high: int) -> Iterator[str]:
 
 def main() -> None:
     """Write the page and its picture."""
+    ArgumentParser(prog="python -m tools.draw_map", description=__doc__).parse_args()
     rooms = read_rooms()
     for name, text in ((PAGE, map_page(rooms)), (PICTURE, map_picture(rooms))):
         Path(ROOT / name).write_text(text, encoding="utf-8")

@@ -1,5 +1,6 @@
 """Writes docs/errors.md from the catalogue of errors: `python -m tools.write_errors_doc`."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,5 +60,11 @@ def _row(code: str, reason: str, meaning: str, last: str) -> str:
     return f"| `{code}` | `{reason}` | {meaning} | {last} |"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the page."""
+    ArgumentParser(prog="python -m tools.write_errors_doc", description=__doc__).parse_args()
     (ROOT / PAGE).write_text(errors_page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -112,7 +112,7 @@ def _one(
 
 
 def _sources(outcome: Outcome) -> str:
-    """Pages by source, where a tool tells them and not all are the model's."""
+    """Pages by source, where a tool reports them and not all are the model's."""
     by_source = outcome.claim.sources
     if set(by_source) <= {"ai"}:
         return ""

@@ -1,4 +1,8 @@
-"""Who may change a job: every use case that changes one checks here."""
+"""Who may change a job.
+
+Cancelling checks here, and so does the retry of a job that has ended. A running job checks the
+retry itself, by the same rule (`quire.domain.document.access`).
+"""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,7 @@
 """A connection for use cases: to a cluster, or to the embedded server with workers in this process.
 
-Every use case takes a `Jobs` as its first argument.
+Use cases that ask the server take a `Jobs` as their first argument; those that need only settings
+or a handle of a job take these.
 """
 
 import asyncio

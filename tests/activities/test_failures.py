@@ -1,4 +1,4 @@
-"""What history tells of a failure inside an activity, and inside a workflow."""
+"""What history holds of a failure inside an activity, and inside a workflow."""
 
 import json
 from collections.abc import Awaitable, Callable

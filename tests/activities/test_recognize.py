@@ -1,4 +1,4 @@
-"""One attempt at one page: who paid for the answer, and that it is told exactly once."""
+"""One attempt at one page: who paid for the answer, and that it is reported exactly once."""
 
 import asyncio
 from collections.abc import Iterator

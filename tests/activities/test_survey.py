@@ -68,7 +68,7 @@ async def surveyed(tmp_path: Path, reader: Reader, first: int, last: int | None)
 async def test_letters_are_those_of_the_pages_asked_for(
     tmp_path: Path, first: int, last: int | None
 ) -> None:
-    for _ in ("anew", "from the store"):
+    for _ in ("from the PDF", "from the store"):
         assert await surveyed(tmp_path, Reader(), first, last) == CLASSES[first - 1 : last]
 
 

@@ -83,11 +83,11 @@ TABLE = {
 
 
 def test_meanings_are_those_of_the_vendor_table() -> None:
-    told = {
+    meant = {
         kind.value: (meaning.code.value, meaning.bars, meaning.trips, meaning.rests)
         for kind, meaning in MEANING.items()
     }
-    assert told == TABLE
+    assert meant == TABLE
 
 
 @pytest.mark.parametrize("kind", FailureKind)

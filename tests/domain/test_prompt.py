@@ -61,10 +61,10 @@ def test_default_prompt_covers_the_rule(rule: str, words: str) -> None:
 def test_context_keeps_to_its_bytes(page: int, neighbours: dict[int, str], limit: int) -> None:
     context = neighbour_context(page, neighbours, limit)
     assert len(context.encode()) <= limit
-    told = [int(n) for n in re.findall(r"^=== Page (\d+) \(context\) ===$", context, re.M)]
-    assert told == sorted(told)
-    assert page not in told
-    assert set(told) <= set(neighbours)
+    shown = [int(n) for n in re.findall(r"^=== Page (\d+) \(context\) ===$", context, re.M)]
+    assert shown == sorted(shown)
+    assert page not in shown
+    assert set(shown) <= set(neighbours)
     assert "\ufffd" not in context
 
 

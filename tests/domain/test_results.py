@@ -1,4 +1,4 @@
-"""Records, summaries and payloads: what is told adds up, and survives its journey."""
+"""Records, summaries and payloads: what is reported adds up, and survives its journey."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,8 +41,8 @@ ERROR = PageError(error="It failed.", code=Code.GW_5XX, error_type="retryable")
 
 def test_attempts_are_told_in_full() -> None:
     notes = [AttemptNote(1, "RATE", 5), AttemptNote(0, OK, 7), AttemptNote(0, DEADLINE)]
-    told = expand_attempts(notes, ["a:m", "b:n"])
-    assert [(a.route, a.outcome, a.code, a.milliseconds) for a in told] == [
+    attempts = expand_attempts(notes, ["a:m", "b:n"])
+    assert [(a.route, a.outcome, a.code, a.milliseconds) for a in attempts] == [
         ("b:n", "RATE", Code.GW_4XX, 5),
         ("a:m", "ok", None, 7),
         ("a:m", "DEADLINE", Code.GW_TIMEOUT, 0),
@@ -51,8 +51,8 @@ def test_attempts_are_told_in_full() -> None:
 
 @pytest.mark.parametrize("kind", FailureKind)
 def test_every_kind_can_be_told(kind: FailureKind) -> None:
-    (told,) = expand_attempts([AttemptNote(0, kind.value)], ["a:m"])
-    assert told.code is MEANING[kind].code
+    (attempt,) = expand_attempts([AttemptNote(0, kind.value)], ["a:m"])
+    assert attempt.code is MEANING[kind].code
 
 
 @pytest.mark.parametrize("source", TextSource)

@@ -130,10 +130,10 @@ def test_every_page_is_taken_over_or_read_again(spec: str | None) -> None:
     everything = sorted((*previous.records, *previous.again), key=lambda record: record.page)
     assert [record.page for record in everything] == [1, 2, 3, 5]
     assert (previous.source, previous.version) == (RECEIPT, 4)
-    for record, told in zip(everything, WHOLE.pages, strict=True):
-        assert (record.source, record.error) == (told.source, told.error)
-        assert (record.take, record.answer) == (told.take, told.answer)
-        assert expand_attempts(record.attempts, previous.routes) == told.attempts
+    for record, page_result in zip(everything, WHOLE.pages, strict=True):
+        assert (record.source, record.error) == (page_result.source, page_result.error)
+        assert (record.take, record.answer) == (page_result.take, page_result.answer)
+        assert expand_attempts(record.attempts, previous.routes) == page_result.attempts
 
 
 def test_routes_are_named_once() -> None:
@@ -157,9 +157,9 @@ def test_retry_of_nothing_is_an_error_that_says_so() -> None:
 
 
 def test_result_of_an_older_quire_has_no_takes() -> None:
-    told = page(1, TextSource.AI, READ).model_dump(mode="json")
-    del told["take"]
-    assert PageResult.model_validate(told).take == 0
+    old = page(1, TextSource.AI, READ).model_dump(mode="json")
+    del old["take"]
+    assert PageResult.model_validate(old).take == 0
 
 
 def test_routes_of_the_past_stand_behind_the_chain() -> None:

@@ -38,7 +38,7 @@ class Story:
     """
 
     alert: str
-    tells: str
+    says: str
     series: dict[str, str]
     minute: int
     labels: dict[str, str] | None = None
@@ -170,7 +170,7 @@ def test_alerts_fire_when_they_should_and_only_then(tmp_path: Path) -> None:
     )
     tests = [
         {
-            "name": f"{story.alert}: {story.tells}",
+            "name": f"{story.alert}: {story.says}",
             "interval": "1m",
             "input_series": [{"series": s, "values": v} for s, v in story.series.items()],
             "alert_rule_test": [

@@ -26,12 +26,12 @@ def test_every_line_says_of_which_document_it_speaks(
     whole = "".join(worker.lines)
     lines = [json.loads(line) for line in worker.lines]
     assert all({"event", "level", "timestamp"} <= set(line) for line in lines)
-    told = [line for line in lines if "workflow_id" in line]
-    assert {line["job_id"] for line in told} == {"logged"}
-    assert {line["workflow_id"] for line in told} == {"document-logged"}
-    assert len({line["run_id"] for line in told}) == 1
+    ours = [line for line in lines if "workflow_id" in line]
+    assert {line["job_id"] for line in ours} == {"logged"}
+    assert {line["workflow_id"] for line in ours} == {"document-logged"}
+    assert len({line["run_id"] for line in ours}) == 1
 
-    read = [line for line in told if line["event"] == "page_read"]
+    read = [line for line in ours if line["event"] == "page_read"]
     assert sorted(line["page"] for line in read) == [p["page"] for p in ran.pages if p["model"]]
     for line in read:
         page = ran.pages[line["page"] - 1]
@@ -40,14 +40,14 @@ def test_every_line_says_of_which_document_it_speaks(
         assert line["attempt"] == len(page["attempts"]), "as the Web UI counts"
         assert "try" not in line
     assert {line["attempt"] for line in read} >= {1, 2}
-    failed = [line for line in told if line["event"] == "attempt_failed"]
+    failed = [line for line in ours if line["event"] == "attempt_failed"]
     assert {(line["error_code"], line["outcome"]) for line in failed} == {("GW_5XX", "SERVER")}
     assert {(line["level"], line["http_status"]) for line in failed} == {("warning", 503)}
-    changed = [line for line in told if line["event"] == "breaker_changed"]
+    changed = [line for line in ours if line["event"] == "breaker_changed"]
     assert [(line["route"], line["breaker"]) for line in changed] == [
         ("openai:gpt-6.1-sol", "open")
     ]
-    (done,) = [line for line in told if line["event"] == "document_completed"]
+    (done,) = [line for line in ours if line["event"] == "document_completed"]
     assert done["pages"] == 12
     assert done["duration_ms"] > 0
 
@@ -83,9 +83,9 @@ def test_step_that_is_tried_again_is_told_of(
         ran = client.process(one_page, "--deadline", "12s", "--job-id", "stuck")
         assert ran.code == 3, "the deadline passed"
     lines = [json.loads(line) for line in worker.lines]
-    told = [line for line in lines if line["event"] == "step_failed"]
-    assert [line.get("try", 1) for line in told[:2]] == [1, 2]
-    for line in told:
+    failures = [line for line in lines if line["event"] == "step_failed"]
+    assert [line.get("try", 1) for line in failures[:2]] == [1, 2]
+    for line in failures:
         assert (line["error_code"], line["reason"]) == ("IO_ERROR", "STORAGE")
         assert (line["step"], line["job_id"]) == ("ingest_source", "stuck")
     assert SECRET not in "".join(worker.lines)
@@ -107,9 +107,9 @@ def test_what_the_core_of_temporal_says_is_in_the_log(
     assert not any("\x1b" in line for line in worker.lines)
     if log_format == "json":
         lines = [json.loads(line) for line in worker.lines]
-        told = [line for line in lines if line["logger"] == "temporalio.core"]
-        assert {line["level"] for line in told} <= {"warning", "error"}
-        assert any("Connection refused" in line.get("error", "") for line in told)
+        of_core = [line for line in lines if line["logger"] == "temporalio.core"]
+        assert {line["level"] for line in of_core} <= {"warning", "error"}
+        assert any("Connection refused" in line.get("error", "") for line in of_core)
 
 
 def test_document_cancelled_while_it_is_fetched_is_no_error(

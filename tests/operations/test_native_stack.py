@@ -83,7 +83,7 @@ def workers(cluster: Cluster, places: Mapping[str, str], vendor: StandIn) -> Ite
             HEALTH_ADDRESS=health[role],
             OTEL_BSP_SCHEDULE_DELAY="200",
         )
-    # As docs/operations.md tells people on the same machine.
+    # As docs/operations.md says for people on the same machine.
     names = ("TEMPORAL_", "AWS_", "STORE_URL", "RESULTS_URL", "OTEL_")
     same = {k: v for k, v in settings_of("worker-ai", places).items() if k.startswith(names)}
     yield Running(metrics, health, Tool(state / "client", None, **same))
@@ -199,8 +199,8 @@ def test_the_database_of_the_stack_starts() -> None:
             _, *check = service["healthcheck"]["test"]
             wait_for([programs_in / check[0], *check[1:], "-h", "127.0.0.1", "-p", port])
             asked = ["psql", "-h", "127.0.0.1", "-p", port, "-U", owner, "-d", "postgres", "-Atc"]
-            told = run(*asked, "show max_connections", PATH="/usr/bin:/bin")
-            assert int(told) >= 4 * 30, "Temporal's four services, each with two pools"
+            shown = run(*asked, "show max_connections", PATH="/usr/bin:/bin")
+            assert int(shown) >= 4 * 30, "Temporal's four services, each with two pools"
         finally:
             server.kill()
             server.wait()

@@ -1,4 +1,4 @@
-"""What a failure tells, and to whom: no key, no page text, no path of the server leaves it."""
+"""What a failure reveals, and to whom: no key, no page text, no path of the server leaves it."""
 
 import asyncio
 import base64
@@ -24,7 +24,7 @@ from testing.vendor.behaviours import vendor_echoes_secrets
 from testing.vendor.standin import StandIn
 from testing.worker import running_worker
 
-OPENAI_KEY, ANTHROPIC_KEY = "key-of-openai-do-not-tell", "key-of-anthropic-do-not-tell"
+OPENAI_KEY, ANTHROPIC_KEY = "key-of-openai-do-not-show", "key-of-anthropic-do-not-show"
 SECRETS = (OPENAI_KEY, ANTHROPIC_KEY, "harbour", "vessel")
 
 
@@ -46,7 +46,7 @@ def failures_in(history: WorkflowHistory) -> Iterator[Failure]:
                 yield getattr(attributes, name)
 
 
-async def told_by(history: WorkflowHistory, converter: DataConverter) -> list[str]:
+async def failure_texts(history: WorkflowHistory, converter: DataConverter) -> list[str]:
     """The failures of a history in full, decrypted."""
     found = list(failures_in(history))
     for failure in found:
@@ -83,10 +83,10 @@ async def test_broken_store_leaves_neither_path_nor_stack_in_history(
         assert ran.json["error"]["code"] == "IO_ERROR"
         history = await history_of(tool, "broken")
         settings = Settings(encrypt_payloads=sealed, encryption_keys=SecretStr(key))
-        told = await told_by(history, data_converter(settings))
-        failed = sum("Storage failed" in failure for failure in told)
+        failures = await failure_texts(history, data_converter(settings))
+        failed = sum("Storage failed" in failure for failure in failures)
         assert failed >= 2, "of the step and the document"
-        whole = "".join(told) + history.to_json()
+        whole = "".join(failures) + history.to_json()
         for word in ("Traceback", 'File "', 'File \\"', ".py", "private-place", "NotADirectory"):
             assert word not in whole, word
         assert "private-place" not in ran.out + ran.err
@@ -120,9 +120,11 @@ async def test_what_a_vendor_echoes_goes_nowhere(
         "result.json": result.encode(),
         "the tool": (ran.out + ran.err).encode(),
     }
-    told = [(where, word) for where in places for word in SECRETS if word.encode() in places[where]]
-    assert told == []
-    # They are told of, only not in the vendor's words.
+    revealed = [
+        (where, word) for where in places for word in SECRETS if word.encode() in places[where]
+    ]
+    assert revealed == []
+    # They are reported, only not in the vendor's words.
     for where in ("history", "result.json"):
         assert b"words that repeat the question" in places[where]
         assert b"400: Cannot parse *** with" in places[where]

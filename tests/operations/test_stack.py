@@ -154,7 +154,7 @@ def test_words_are_filled_in_from_labels_that_the_query_keeps() -> None:
 def test_every_metric_is_on_the_dashboard() -> None:
     shown = "\n".join(expressions())
     absent = [measure for measure in metrics.ALL if measure.exposed not in shown]
-    # After a document that was terminated it tells what is no longer so.
+    # After a document that was terminated it shows what is no longer so.
     assert absent == [metrics.BREAKER_STATE]
 
 

@@ -40,8 +40,8 @@ def test_spans_of_a_document_that_outlived_its_worker(
         client = first.client(tmp_path / "client")
         process = client.start("process", mixed, "--json", "--job-id", "traced", **otel)
         # With every page that needs a model at the vendor (three answered, five hung), nothing
-        # more is begun. A replay does not tell again of an attempt's beginning, so each that
-        # history holds must have been told before the kill, or its call would be an orphan:
+        # more is begun. A replay does not report an attempt's beginning again, so each that
+        # history holds must have been reported before the kill, or its call would be an orphan:
         # one a page, and one for each that waited too long for a slot on a busy machine.
         vendor.wait_for_calls(8, timeout=60)
         collector.wait_for("StartActivity:recognize_page", attempts_begun(tool, "traced"))
@@ -60,7 +60,7 @@ def test_spans_of_a_document_that_outlived_its_worker(
         assert "call openai:gpt-6.1-sol" in {span.name for span in calls}
         for span in calls:
             assert collector.ancestors(span) == WAY_UP
-        assert len(collector.named("RunWorkflow")) == 1, "a replay tells nothing twice"
+        assert len(collector.named("RunWorkflow")) == 1, "a replay reports nothing twice"
         assert not [span for span in collector.spans if "Query" in span.name]
         assert b"harbour" not in collector.raw
         refused = [span for span in calls if span.failed]
@@ -78,14 +78,14 @@ def test_operators_own_words_for_a_process_go_before(lone_tool: Tool, one_page: 
     with Collector() as collector:
         otel = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_RESOURCE_ATTRIBUTES": said}
         assert lone_tool.process(one_page, "--text-only", **otel).code == 0
-    (told,) = {
+    (resource,) = {
         tuple(
             span.resource[name]
             for name in ("service.instance.id", "service.name", "place", "quire.role")
         )
         for span in collector.spans
     }
-    assert told == ("mine", "theirs", "attic", "tool")
+    assert resource == ("mine", "theirs", "attic", "tool")
 
 
 def attempts_begun(tool: Tool, job: str) -> int:

@@ -97,7 +97,7 @@ def test_a_continued_document_shows_what_was_asked_for(
 
 def where(address: str, job: str) -> str:
     """The document's place in the Web UI: its latest run."""
-    told = subprocess.run(
+    described = subprocess.run(
         [find_binary(), "workflow", "describe", "-o", "json", "--address", address,
          "--workflow-id", workflow_id(job)],
         capture_output=True,
@@ -105,5 +105,5 @@ def where(address: str, job: str) -> str:
         check=True,
         timeout=30,
     )  # fmt: skip
-    run = json.loads(told.stdout)["workflowExecutionInfo"]["execution"]["runId"]
+    run = json.loads(described.stdout)["workflowExecutionInfo"]["execution"]["runId"]
     return f"namespaces/default/workflows/{workflow_id(job)}/{run}"

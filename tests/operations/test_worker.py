@@ -119,8 +119,8 @@ def test_namespace_that_was_never_prepared(lone_tool: Tool, one_page: Path, tmp_
         assert ran.json["error"]["reason"] == "SEARCH_ATTRIBUTES"
         assert "`worker.py --register`" in ran.err
         assert "Traceback" not in ran.err
-        told = client.run("doctor", "--json")
-        assert "`worker.py --register`" in told.out
+        checked = client.run("doctor", "--json")
+        assert "`worker.py --register`" in checked.out
 
         create = ("operator", "search-attribute", "create", *in_bare, "--type", "Int", "--name")
         for name in ("Theirs1", "Theirs2", "Theirs3"):

@@ -90,7 +90,7 @@ def test_ctrl_c_is_the_parents_alone(script: list[str]) -> None:
     os.killpg(worker.pid, signal.SIGINT)
     _, noise = worker.communicate(timeout=15)
     assert gone_within(family, 5)
-    # The script itself is told, and says so; its children are not.
+    # The script itself gets the signal, and says so; its children do not.
     assert noise.count("KeyboardInterrupt\n") == 1, noise
     assert "Process pebble" not in noise
     assert "forkserver" not in noise

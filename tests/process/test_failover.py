@@ -1,4 +1,4 @@
-"""Vendors that limit, fail, refuse and hang: the document finishes and tells the truth."""
+"""Vendors that limit, fail, refuse and hang: the document finishes and its result is true."""
 
 from datetime import datetime
 from pathlib import Path

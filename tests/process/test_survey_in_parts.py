@@ -160,7 +160,7 @@ async def begin(
 
 async def until(scene: Scene, what: str, count: int) -> None:
     async with asyncio.timeout(20):
-        while len(getattr(scene, what)) < count:  # noqa: ASYNC110 (activities tell no one)
+        while len(getattr(scene, what)) < count:  # noqa: ASYNC110 (activities notify no one)
             await asyncio.sleep(0.02)
 
 
@@ -187,14 +187,14 @@ async def test_survey_of_the_rest_fails_and_the_head_is_kept(client: Client) -> 
 
 
 async def test_pages_of_the_head_alone_need_no_survey_of_the_rest(client: Client) -> None:
-    """A wish to retry that comes while the result is written goes round once more."""
+    """A request to retry that comes while the result is written goes round once more."""
     scene = Scene()
     scene.answers.set()
     async with served(client, scene):
         handle = await begin(client, "head-alone", pages="1-5")
         await until(scene, "results", 1)
-        wish = RetryRequest(pages="2")
-        again = await handle.execute_update(DocumentWorkflow.retry_pages, wish)
+        request = RetryRequest(pages="2")
+        again = await handle.execute_update(DocumentWorkflow.retry_pages, request)
         assert again == RetryResult(pages=(2,))
         scene.finalize.set()
         await asyncio.wait_for(handle.result(), 20)

@@ -1,4 +1,4 @@
-"""The table of failures is complete, and tells nothing it should not."""
+"""The table of failures is complete, and reveals nothing it should not."""
 
 import importlib
 import inspect

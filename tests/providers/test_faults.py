@@ -120,7 +120,7 @@ async def test_fault_means(
     assert time.monotonic() - began < TIMEOUT_S + 1.0
     # Only our own cap is worth a second call; the SDKs' own retries are off.
     assert len(vendor.calls()) == (2 if fault.name == "vendor_truncates" else 1)
-    # What was billed is told, and nothing else; the price of this model is unknown.
+    # What was billed is reported, and nothing else; the price of this model is unknown.
     wasted = caught.value.wasted
     assert (wasted.input_tokens, wasted.output_tokens) == vendor.billed()
     assert wasted.microdollars == (None if any(vendor.billed()) else 0)

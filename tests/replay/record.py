@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import json
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
@@ -175,7 +176,18 @@ async def record(name: str, folder: Path) -> None:
             target.write_text(json.dumps(history, separators=(",", ":")) + "\n")
 
 
-async def main() -> None:
+def main() -> None:
+    parser = ArgumentParser(
+        prog="python -m tests.replay.record",
+        description=__doc__,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.parse_args()
+    asyncio.run(record_missing())
+
+
+async def record_missing() -> None:
+    """Record the scenes that have no history yet."""
     with tempfile.TemporaryDirectory() as folder:
         for name in SCENES:
             if not list(HISTORIES.glob(f"{name}-*.json")):
@@ -183,4 +195,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

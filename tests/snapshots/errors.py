@@ -24,7 +24,7 @@ def record() -> dict[str, Any]:
 
 def _meaning(kind: FailureKind) -> dict[str, Any]:
     facts = MEANING[kind]._asdict()
-    # A remedy is for people, and may be worded anew.
+    # A remedy is for people, and may be reworded.
     return {name: value for name, value in facts.items() if name != "remedy"}
 
 

@@ -111,7 +111,7 @@ def golden_keys() -> dict[str, Any]:
 
 
 def _sealed() -> dict[str, Any]:
-    """With a nonce that is always the same, so that the whole token can be told."""
+    """With a nonce that is always the same, so that the whole token can be pinned."""
     payload = Payload(metadata={"encoding": b"json/plain"}, data=b'"text"')
     with patch.object(os, "urandom", lambda size: bytes(range(size))):
         token = RING.seal_text(SECRET, "job-7")

@@ -76,22 +76,22 @@ def record() -> dict[str, Any]:
 
 
 def _workflow() -> dict[str, Any]:
-    told = workflow._Definition.must_from_class(DocumentWorkflow)
+    definition = workflow._Definition.must_from_class(DocumentWorkflow)
     return {
-        "name": told.name,
-        "run": _signature(told),
-        "signals": {str(name): _signature(one) for name, one in told.signals.items()},
-        "queries": {str(name): _signature(one) for name, one in told.queries.items()},
+        "name": definition.name,
+        "run": _signature(definition),
+        "signals": {str(name): _signature(one) for name, one in definition.signals.items()},
+        "queries": {str(name): _signature(one) for name, one in definition.queries.items()},
         "updates": {
             str(name): {**_signature(one), "validated": one.validator is not None}
-            for name, one in told.updates.items()
+            for name, one in definition.updates.items()
         },
     }
 
 
-def _signature(told: Any) -> dict[str, Any]:
-    takes = [label(kind) for kind in told.arg_types or ()]
-    return {"takes": takes, "gives": label(getattr(told, "ret_type", None))}
+def _signature(definition: Any) -> dict[str, Any]:
+    takes = [label(kind) for kind in definition.arg_types or ()]
+    return {"takes": takes, "gives": label(getattr(definition, "ret_type", None))}
 
 
 def _workers() -> dict[str, Any]:

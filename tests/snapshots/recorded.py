@@ -29,5 +29,6 @@ def read(name: str) -> Any:
     return json.loads(path_of(name).read_text(encoding="utf-8"))
 
 
-def write(name: str, value: Any) -> None:
-    path_of(name).write_text(layout(value) + "\n", encoding="utf-8")
+def text_of(value: Any) -> str:
+    """What the file of a snapshot contains."""
+    return layout(value) + "\n"

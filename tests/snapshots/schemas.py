@@ -10,7 +10,7 @@ _WORDS = ("title", "description", "$defs")
 
 
 def record() -> dict[str, Any]:
-    """By label; what is written is told apart only where it differs from what is read."""
+    """By label; the written form is listed apart only where it differs from what is read."""
     return {label: _both(kind) for label, kind in {**MODELS, **TUPLES}.items()}
 
 

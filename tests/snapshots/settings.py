@@ -13,7 +13,7 @@ from quire.settings import ProviderSettings, Settings, load_settings
 from tests.snapshots.layout import ABSENT, plain
 from tests.snapshots.schemas import normalised
 
-# Texts that tell times, pauses, sizes, lists, addresses, numbers and switches from each other.
+# Texts by which times, pauses, sizes, lists, addresses, numbers and switches differ.
 PROBES = (
     "0", "-1", "1", "2.5", "1000000", "0s", "90s", "3m", "60d", "10MB", "true", "abc", "a,b",
     "127.0.0.1:9000", ":9000", "s3://bucket/prefix", "ftp://host", "openai:gpt", "local",
@@ -95,7 +95,7 @@ def _places() -> dict[str, Any]:
         "folders": {"STORE_URL": "file:///a", "RESULTS_URL": "/b"},
         "a cluster and a bucket": {"STORE_URL": "s3://bucket/a/", "TEMPORAL_ADDRESS": "host:1"},
     }
-    return {told: _where(_load({**HOME, **extra})) for told, extra in asked.items()}
+    return {name: _where(_load({**HOME, **extra})) for name, extra in asked.items()}
 
 
 def _where(settings: Settings) -> dict[str, str]:

@@ -2,10 +2,12 @@
 
 import inspect
 import json
+from pathlib import Path
 
 import pytest
 
 from quire.domain.document import keys
+from tests.snapshots import record, recorded
 from tests.snapshots.keys import RING, SECRET, golden_keys
 from tests.snapshots.layout import differences, plain
 from tests.snapshots.recorded import SNAPSHOTS, read
@@ -33,3 +35,23 @@ def test_nothing_recorded_hangs_on_a_class_of_ours() -> None:
     text = json.dumps({name: read(name) for name in SNAPSHOTS})
     assert "$ref" not in text
     assert "<class" not in text
+
+
+def test_files_are_written_only_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
+    old = tmp_path / "names.json"
+    old.write_text("{}\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        record.main(["--help"])
+    record.main([])
+    assert [path.name for path in tmp_path.iterdir()] == ["names.json"]
+    assert old.read_text(encoding="utf-8") == "{}\n"
+    assert "would change (--write): names.json" in capsys.readouterr().out
+    record.main(["--write"])
+    assert {path.stem for path in tmp_path.iterdir()} == set(SNAPSHOTS)
+    assert plain(SNAPSHOTS["names"]()) == read("names")
+    capsys.readouterr()
+    record.main([])
+    assert capsys.readouterr().out == "Nothing changed.\n"

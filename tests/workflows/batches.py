@@ -56,7 +56,7 @@ class Batches:
                 cancellation_type=ActivityCancellationType.ABANDON,
             )
         elif "drop" in batch and self._napping is not None:
-            # It goes on and ends later, in a task that has nothing to tell the workflow.
+            # It goes on and ends later, in a task that has nothing new for the workflow.
             self._napping.cancel()
         elif "local" in batch:
             await workflow.execute_local_activity(nap, start_to_close_timeout=LIMIT)

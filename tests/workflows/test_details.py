@@ -142,7 +142,7 @@ def test_moments_of_another_day_have_their_date() -> None:
 
 
 def test_the_next_run_shows_the_same() -> None:
-    """Whoever looks does not see that history was cut."""
+    """A person who looks does not see that history was cut."""
     start = surveyed("TTHHHS")
     state = failing(start)
     onward = Carried.model_validate_json(state.carry(start).model_dump_json())

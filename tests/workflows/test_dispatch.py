@@ -246,7 +246,7 @@ def test_fallback_of_an_untried_page_says_why() -> None:
 
 
 def why_untried(*ends: tuple[int, FailureKind], routes: tuple[Route, ...]) -> tuple[Code, str]:
-    """What the last page, which nobody tried, is told after these failures of the others."""
+    """The error of the last page, which nobody tried, after these failures of the others."""
     dispatch = books(*routes, pages=len(ends) + 1)
     for page, (route, kind) in enumerate(ends, start=1):
         start(dispatch, page, route)
@@ -267,9 +267,9 @@ def test_untried_page_has_the_code_of_what_keeps_its_route_away(kind: FailureKin
 @pytest.mark.parametrize("dead", [FailureKind.AUTH, FailureKind.QUOTA, FailureKind.MODEL])
 @pytest.mark.parametrize("alive", [FailureKind.SERVER, FailureKind.TIMEOUT, FailureKind.RATE])
 def test_reason_that_may_heal_is_told_first(dead: FailureKind, alive: FailureKind) -> None:
-    told = why_untried((0, dead), (1, alive), routes=(A_M, B_M))
-    assert told == (MEANING[alive].code, "retryable")
-    assert why_untried((0, alive), (1, dead), routes=(A_M, B_M)) == told
+    reason = why_untried((0, dead), (1, alive), routes=(A_M, B_M))
+    assert reason == (MEANING[alive].code, "retryable")
+    assert why_untried((0, alive), (1, dead), routes=(A_M, B_M)) == reason
 
 
 def test_page_without_any_route_cannot_be_helped_by_waiting() -> None:
@@ -560,7 +560,7 @@ def test_attempt_without_an_answer_calls_for_one_selection(end: str) -> None:
     else:
         dispatch.health.failed(
             slow[0], (0, 0), failure(FailureKind.SERVER), 60.0, NOW
-        )  # by an attempt of which we heard before
+        )  # by an attempt that was reported before
         dispatch.stood_aside(2, NOW, crowded=end == "crowded")
     assert dispatch.wants_selection()
     dispatch.apply(select(dispatch.snapshot(NOW)))

@@ -505,12 +505,12 @@ def compare(before: DocumentState, after: DocumentState, now: float) -> None:
     assert after.route_keys == before.route_keys
     assert after.warnings == before.warnings
     assert after.version == before.version
-    told, carried_on = queries.status(before), queries.status(after)
+    shown, carried_on = queries.status(before), queries.status(after)
     check(carried_on)
     same = ("status", "total_items", "completed_items", "failed_items", "started_at", "deadline_at")
-    assert [getattr(carried_on, name) for name in same] == [getattr(told, name) for name in same]
-    assert carried_on.progress_detail == told.progress_detail
-    one.crowds = two.crowds  # Who else is at a route is found out anew.
+    assert [getattr(carried_on, name) for name in same] == [getattr(shown, name) for name in same]
+    assert carried_on.progress_detail == shown.progress_detail
+    one.crowds = two.crowds  # Who else is at a route is found out again.
     assert two.snapshot(now) == one.snapshot(now)
 
 

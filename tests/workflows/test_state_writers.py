@@ -145,8 +145,8 @@ def test_only_the_named_classes_write() -> None:
 def test_a_class_names_its_writers(part: str) -> None:
     place, allowed = PARTS[part]
     module, _, name = place.partition(".")
-    told = getattr(importlib.import_module(f"workflows.document.{module}"), name).__doc__
-    assert not [writer for writer in allowed if f"`{writer}`" not in told]
+    documented = getattr(importlib.import_module(f"workflows.document.{module}"), name).__doc__
+    assert not [writer for writer in allowed if f"`{writer}`" not in documented]
 
 
 @pytest.mark.parametrize(

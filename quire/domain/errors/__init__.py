@@ -1,4 +1,7 @@
-"""Every failure that Quire knows: a tree of classes, and one function for each error.
+"""Every failure that Quire knows: a tree of classes, and functions that word the errors.
+
+`SettingsError`, `UsageError` and `AttemptFailed` are worded by their callers; each of the others
+has a function here.
 
 QuireError                     code, reason, error_type, message, remedy
 ├── DocumentRefused            there is no document to read: the job fails

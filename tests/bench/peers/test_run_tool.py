@@ -28,7 +28,7 @@ for page in ("AAAA", "AAAB"):
     said.append(answer["choices"][0]["message"]["content"])
 (pathlib.Path(sys.argv[1]) / "text.md").write_text("".join(said))
 """
-# Starts a process that would outlive it, tells who that is, and waits.
+# Starts a process that would outlive it, prints its id, and waits.
 LINGERS = """
 import pathlib, subprocess, sys
 child = subprocess.Popen(["sleep", "60"], start_new_session=True)
