@@ -1,7 +1,8 @@
 """Who may change a job.
 
-Cancelling checks here, and so does the retry of a job that has ended. A running job checks the
-retry itself, by the same rule (`quire.domain.document.access`).
+Every use case that attaches to a job, replaces, retries or cancels it checks here. A running job
+checks again by the same rule (`quire.domain.document.access`), since signals and updates may come
+from others than the tool.
 """
 
 from dataclasses import dataclass

@@ -35,10 +35,14 @@ async def describe(client: Client, job_id: str) -> WorkflowExecutionDescription:
 
 
 async def request_of(client: Client, job_id: str) -> DocumentRequest:
-    """The request of the job's latest run."""
+    """The request of the job's latest run; `JobNotFound` when there is none."""
     handle = handle_of(client, job_id)
-    async for event in handle.fetch_history_events(page_size=1):
-        payloads = event.workflow_execution_started_event_attributes.input.payloads
-        [run] = await client.data_converter.decode(payloads, [DocumentRun])
-        return run.request() if isinstance(run, DocumentRun) else DocumentRequest(**run)
+    try:
+        async for event in handle.fetch_history_events(page_size=1):
+            payloads = event.workflow_execution_started_event_attributes.input.payloads
+            [run] = await client.data_converter.decode(payloads, [DocumentRun])
+            return run.request() if isinstance(run, DocumentRun) else DocumentRequest(**run)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
     raise errors.job_not_found(job_id)

@@ -42,10 +42,10 @@ async def retry_pages(
     """
     description = await describe(jobs.client, job_id)
     request = RetryRequest(user_id=caller.user_id, pages=pages)
-    if description.status is WorkflowExecutionStatus.RUNNING:
-        return await _update(jobs, job_id, request)
     begun = await request_of(jobs.client, job_id)
     check_owner(begun, caller)
+    if description.status is WorkflowExecutionStatus.RUNNING:
+        return await _update(jobs, job_id, request)
     handle = handle_of(jobs.client, job_id)
     if description.status is not WorkflowExecutionStatus.COMPLETED:
         return RetryOutcome(await submit_again(jobs, begun))

@@ -19,7 +19,8 @@ from quire.contracts.document import DocumentRequest
 from quire.contracts.names import NAME_MEMO, STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
 from quire.domain import errors
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
-from quire.jobs.handles import Handle, handle_of
+from quire.jobs.access import Caller, check_owner
+from quire.jobs.handles import Handle, handle_of, request_of
 from quire.jobs.origins import Given, with_origin
 from quire.jobs.session import Jobs
 from quire.settings import Settings
@@ -43,8 +44,10 @@ async def prepare_request(
 async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:
     """Start the job; if it is running or finished already, return that one.
 
-    A job that failed is started again under its id; with `force`, so is any other.
+    A job that failed is started again under its id; with `force`, so is any other. All of that
+    is for the job's owner alone.
     """
+    await _refuse_foreign(jobs, request)
     engine = _engine(jobs.settings, request)
     if request.force:
         conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
@@ -59,6 +62,15 @@ async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:
         )
     except WorkflowAlreadyStartedError:
         return handle_of(jobs.client, request.job_id)
+
+
+async def _refuse_foreign(jobs: Jobs, request: DocumentRequest) -> None:
+    """Refuse a job id that belongs to someone else's job, running or ended."""
+    try:
+        existing = await request_of(jobs.client, request.job_id)
+    except errors.JobNotFound:
+        return
+    check_owner(existing, Caller(request.user_id))
 
 
 async def submit_again(jobs: Jobs, request: DocumentRequest) -> Handle:

@@ -138,7 +138,7 @@ async def test_default_is_closed_for_others_and_open_for_the_tool(closed: Site) 
     assert "ACCEPT_UNSIGNED" in shown.err
     other_key = closed.tool.also(ENCRYPTION_KEYS=KEYS)
     ran = other_key.process(closed.inbox / "report.pdf", "--job-id", "other-key")
-    assert ran.code == 3, ran.err
+    assert ran.code == 4, ran.err
     assert ran.json["error"]["reason"] == "BAD_SIGNATURE"
 
 

@@ -46,6 +46,18 @@ def test_retry_is_for_the_owner(tool: Tool, vendor: StandIn, mixed: Path) -> Non
     assert tool.run("result", "mine", "--json").json["version"] == 1
 
 
+def test_a_job_id_is_its_owners(tool: Tool, mixed: Path, one_page: Path) -> None:
+    """Under it nobody else reads another's text, or replaces the job."""
+    done = tool.process(mixed, "--job-id", "mine", "--user", "ana")
+    assert done.code == 0, done.err
+    for wanted in ((), ("--force",)):
+        ran = tool.process(one_page, "--job-id", "mine", "--user", "bert", *wanted)
+        assert ran.code == 4, ran.out
+        assert ran.json["error"]["code"] == "FORBIDDEN"
+    assert tool.run("result", "mine", "--json").json["sha256"] == done.json["sha256"]
+    assert tool.process(mixed, "--job-id", "mine", "--user", "ana").code == 0
+
+
 def test_nothing_to_retry_says_so(
     shared_tool: Tool, shared_vendor: StandIn, own_mixed: Path
 ) -> None:
