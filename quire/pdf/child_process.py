@@ -56,6 +56,10 @@ def start(memory_bytes: int) -> None:
     Image.init()
 
 
+def ready() -> None:
+    """Answer, as a sign that this process has started."""
+
+
 def _release_fork_server() -> None:
     """Close this process's copy of the pipe that keeps the fork server alive.
 

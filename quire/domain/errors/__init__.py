@@ -24,6 +24,7 @@ from quire.domain.errors.attempt import (
     AttemptFailed,
     Meaning,
     page_not_drawn,
+    reader_cannot_start,
 )
 from quire.domain.errors.document import (
     EngineUnavailable,
@@ -181,6 +182,7 @@ __all__ = [
     "pdf_without_pages",
     "previous_result_gone",
     "private_address",
+    "reader_cannot_start",
     "redirect_to_nowhere",
     "result_gone",
     "sealed_secret",
