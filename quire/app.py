@@ -35,7 +35,7 @@ from quire.contracts.plan import PlanDefaults
 from quire.contracts.routing import Route
 from quire.domain.routing.routes import prepared_ahead
 from quire.pdf.reader import Documents
-from quire.ports import Provider, Store, Unsealer
+from quire.ports import Provider, Store
 from quire.providers.local_ocr import LOCAL_OCR_SLOTS, LocalOcrProvider
 from quire.providers.model_provider import ModelProvider, open_provider
 from quire.providers.pricing import cost_usd
@@ -44,6 +44,7 @@ from quire.settings import Settings, missing
 from quire.settings.plan_defaults import defaults_from_settings
 from quire.sources.fetch import OriginFetcher
 from quire.store.cache import FileCache
+from quire.store.ingest import Ingest
 from quire.store.places import Results, open_place
 from quire.telemetry.recorder import show_documents, show_route
 from quire.telemetry.traces import NoTraces
@@ -207,7 +208,7 @@ def _workflow_worker(make: Callable[..., Worker], parts: Parts, runner: WholeTas
 
 
 def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
-    ingest = build_ingest(parts.settings, parts.store, parts.documents, parts.unseal)
+    ingest = IngestSource(open_ingest(parts.settings, parts.store, parts.documents), parts.unseal)
     survey = SurveyDocument(
         parts.store, parts.documents, parts.unseal, parts.traces, parallel=os.cpu_count() or 2
     )
@@ -261,16 +262,14 @@ def show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple[
             show_route(meter.with_additional_attributes(labels), f"{provider}:{model}", limit)
 
 
-def build_ingest(
-    settings: Settings, store: Store, documents: Documents, unseal: Unsealer
-) -> IngestSource:
+def open_ingest(settings: Settings, store: Store, documents: Documents) -> Ingest:
     """What brings a document into this store, within the limits of the settings."""
     sources = OriginFetcher(
         max_bytes=settings.max_file_size,
         time_limit_s=settings.source_timeout,
         allow_private=settings.allow_private_urls,
     )
-    return IngestSource(store, documents, sources, unseal, max_pages=settings.max_pages)
+    return Ingest(store, documents, sources, max_pages=settings.max_pages)
 
 
 def _deployment(build_id: str) -> WorkerDeploymentConfig | None:
