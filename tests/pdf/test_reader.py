@@ -319,4 +319,3 @@ async def test_a_child_that_cannot_start_is_our_fault(
         with pytest.raises(QuireError) as failed:
             await step
         assert (failed.value.info.code, failed.value.info.reason) == (Code.UNKNOWN, "BUG")
-        assert failed.value.info.ours

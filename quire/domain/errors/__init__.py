@@ -116,6 +116,7 @@ from quire.domain.errors.tree import (
     SettingsError,
     UsageError,
     entries,
+    is_ours,
 )
 
 __all__ = [
@@ -153,6 +154,7 @@ __all__ = [
     "file_not_permitted",
     "folder_unusable",
     "interrupted",
+    "is_ours",
     "job_ended",
     "job_not_found",
     "job_refused",

@@ -49,6 +49,7 @@ _NO_WORKER = _kind(
     "no worker serves the queue of documents",
     "start `worker.py`; nothing is lost, documents continue when a worker runs",
     "retryable",
+    ours=True,
 )
 _NO_ANSWER = _kind(
     QuireError,
@@ -75,8 +76,8 @@ _ENDED = _kind(
     "retryable",
 )
 # Documented with the failures of pages, whose names they share.
-_STORAGE = Kind("", QuireError, Code.IO_ERROR, "STORAGE", "", "", "retryable")
-_BUG = Kind("", QuireError, Code.UNKNOWN, "BUG", "", "", "retryable")
+_STORAGE = Kind("", QuireError, Code.IO_ERROR, "STORAGE", "", "", "retryable", ours=True)
+_BUG = Kind("", QuireError, Code.UNKNOWN, "BUG", "", "", "retryable", ours=True)
 
 
 def temporal_unreachable(address: str) -> QuireError:
