@@ -30,7 +30,7 @@ async def with_origin(
 ) -> DocumentRequest:
     """The request with an origin that workers can reach."""
     if len(origins) > 1 and any(map(is_remote, origins)):
-        raise errors.UsageError("A URL cannot be combined with other documents.", "Give one URL.")
+        raise errors.url_among_several()
     origin = await prepare_origin(settings, origins)
     return request.model_copy(update={"source": origin.source, "source_name": origin.name})
 

@@ -136,7 +136,9 @@ class _Child:
 
     async def run(self, name: str, args: tuple[object, ...], timeout_s: float) -> Any:
         try:
-            pool = self._pool or await asyncio.to_thread(self.start)
+            pool = self._pool
+            if pool is None:
+                pool = await asyncio.to_thread(self.start)
             async with asyncio.timeout(timeout_s + _START_ALLOWANCE_S):
                 return await asyncio.wrap_future(_schedule(pool, name, args, timeout_s))
         except TimeoutError:

@@ -192,6 +192,11 @@ def folder_unusable(error: OSError) -> QuireError:
     )
 
 
+def url_among_several() -> UsageError:
+    """A URL cannot be one of several origins of a document."""
+    return UsageError("A URL cannot be combined with other documents.", "Give one URL.")
+
+
 def command_broke(error: Exception) -> QuireError:
     """A fault in Quire ended the command."""
     return _BUG(f"Quire failed: {type(error).__name__}.", "Please report it with the lines above.")
