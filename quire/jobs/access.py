@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from quire.contracts.document import DocumentRequest
 from quire.domain import errors
-from quire.domain.document.access import may_change
+from quire.domain.document.ownership import may_change
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import os
 
 from pydantic import ValidationError
 
+from quire.contracts.names import setting_name
 from quire.settings.checks import refuse_impossible
 from quire.settings.explain_error import explain
-from quire.settings.provider import ProviderSettings, missing, setting_name
+from quire.settings.provider import ProviderSettings, missing
 from quire.settings.settings import Settings
 
 __all__ = [
