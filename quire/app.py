@@ -34,7 +34,7 @@ from quire.contracts.plan import PlanDefaults
 from quire.contracts.routing import Route
 from quire.domain.routing.routes import prepared_ahead
 from quire.pdf.reader import Documents
-from quire.ports import Provider, Store, Unsealer
+from quire.ports import Provider, Store
 from quire.providers.local_ocr import LOCAL_OCR_SLOTS, LocalOcrProvider
 from quire.providers.model_provider import ModelProvider, open_provider
 from quire.providers.pricing import cost_usd
@@ -43,6 +43,7 @@ from quire.settings import Settings, lend_environment, missing
 from quire.settings.plan_defaults import defaults_from_settings
 from quire.sources.fetch import OriginFetcher
 from quire.store.cache import FileCache
+from quire.store.ingest import Ingest
 from quire.store.places import Results, open_place
 from quire.store.s3_access import set_s3_access
 from quire.telemetry.traces import NoTraces, start_traces
@@ -231,7 +232,7 @@ def _workflow_worker(make: Callable[..., Worker], parts: Parts, runner: WholeTas
 
 
 def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
-    ingest = build_ingest(parts.settings, parts.store, parts.documents, parts.unseal)
+    ingest = IngestSource(open_ingest(parts.settings, parts.store, parts.documents), parts.unseal)
     survey = SurveyDocument(
         parts.store, parts.documents, parts.unseal, parts.traces, parallel=os.cpu_count() or 2
     )
@@ -263,9 +264,7 @@ def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
     ]
 
 
-def build_ingest(
-    settings: Settings, store: Store, documents: Documents, unseal: Unsealer
-) -> IngestSource:
+def open_ingest(settings: Settings, store: Store, documents: Documents) -> Ingest:
     """What brings a document into this store, within the limits of the settings."""
     set_s3_access(settings.s3_access)
     sources = OriginFetcher(
@@ -275,7 +274,7 @@ def build_ingest(
         # The tool puts a file into the store: a path comes from other clients.
         roots=settings.source_roots if settings.cluster else None,
     )
-    return IngestSource(store, documents, sources, unseal, max_pages=settings.max_pages)
+    return Ingest(store, documents, sources, max_pages=settings.max_pages)
 
 
 def served_routes(parts: Parts) -> dict[tuple[str, str], int]:

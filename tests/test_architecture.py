@@ -76,7 +76,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "quire/cli": (
         "quire.contracts", "quire.domain", "quire.settings", "quire.jobs",
-        "quire.telemetry.logs", "quire.worker_process", "workflows.document.details",
+        "quire.telemetry.logs", "quire.worker_process",
         "typer", "rich", "structlog", "pydantic",
     ),
 }  # fmt: skip
@@ -236,9 +236,10 @@ REPLAYED_OUTSIDE_WORKFLOWS = {
     "activities.support.failures",
     "quire.domain.cost",
     "quire.domain.counts",
-    "quire.domain.document.access",
     "quire.domain.document.attempts",
+    "quire.domain.document.details",
     "quire.domain.document.keys",
+    "quire.domain.document.ownership",
     "quire.domain.document.retry",
     "quire.domain.errors",
     "quire.domain.page_ranges",

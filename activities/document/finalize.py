@@ -15,6 +15,7 @@ from quire.contracts.page import Classification, PageRecord, TextSource
 from quire.contracts.results import DocumentReport, DocumentResult, PageResult
 from quire.contracts.steps import FinalizeRequest
 from quire.contracts.stored import PageSurvey, StoredAnswer, StoredResult
+from quire.domain import errors
 from quire.domain.document.attempts import expand_attempts
 from quire.domain.document.keys import answer_key, chunk_of, finished_key, text_key
 from quire.domain.document.merge import merge_pages
@@ -99,7 +100,7 @@ class FinalizeDocument:
             if was and answer is None:
                 # As when workers of two versions keep surveys under different names. An empty
                 # page would pass for the truth, here and in every later job on these bytes.
-                raise FileNotFoundError(2, "a page's survey is missing from the store")
+                raise errors.survey_missing()
             survey = _without_survey(record, was)
         text = answer.text if answer else survey.text
         usage, cost_usd = price_page(record, answer)
@@ -126,7 +127,7 @@ class FinalizeDocument:
             return None
         data = await self._store.get(key)
         if data is None:
-            raise FileNotFoundError(2, "an answer is missing from the store")
+            raise errors.answer_missing()
         return StoredAnswer.model_validate_json(data)
 
 

@@ -7,8 +7,8 @@ from activities.support.heartbeats import heartbeats
 from quire.contracts.results import DocumentReport
 from quire.contracts.steps import DocumentReceipt, PreviousReceipt, PreviousRequest
 from quire.domain import errors
-from quire.domain.document.access import may_change
 from quire.domain.document.keys import result_key, source_key
+from quire.domain.document.ownership import may_change
 from quire.domain.document.retry import take_over
 from quire.ports import ResultPlaces, Store
 

@@ -17,6 +17,7 @@ from quire.contracts.money import NOTHING, Paid
 from quire.contracts.names import MOMENT_S
 from quire.contracts.steps import AttemptReceipt, AttemptRequest
 from quire.contracts.stored import Brief, StoredAnswer
+from quire.domain import errors
 from quire.domain.document.keys import brief_key
 from quire.domain.document.prompt import user_prompt
 from quire.domain.document.transcription import PageAnswer, PageQuestion
@@ -110,8 +111,7 @@ class RecognizePage:
             raise
         except Exception as error:
             activity.logger.exception("attempt_broke", extra=_facts(attempt))
-            bug = AttemptFailed(FailureKind.BUG, f"{type(error).__name__} inside the attempt.")
-            raise attempt_failed(bug, _since(started)) from None
+            raise attempt_failed(errors.attempt_broke(error), _since(started)) from None
         record = StoredAnswer(
             text=answer.text,
             provider=attempt.provider,
@@ -193,7 +193,7 @@ class RecognizePage:
         if name not in self._briefs:
             data = await self._store.get(brief_key(name))
             if data is None:
-                raise FileNotFoundError(2, "the document's brief is missing from the store")
+                raise errors.brief_missing()
             self._briefs[name] = Brief.model_validate_json(data)
             while len(self._briefs) > BRIEFS_KEPT:
                 self._briefs.popitem(last=False)

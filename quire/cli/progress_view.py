@@ -7,8 +7,8 @@ from rich.text import Text
 
 from quire.contracts.status import BreakerStatus, DocumentStatus
 from quire.domain.counts import counted
+from quire.domain.document.details import bar
 from quire.jobs.status import JobView
-from workflows.document.details import bar
 
 STYLES = {
     "mupdf": "blue",

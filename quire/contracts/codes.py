@@ -25,7 +25,6 @@ class Code(StrEnum):
 
 
 ErrorType = Literal["retryable", "terminal"]
-OUR_FAULTS = frozenset({"BUG", "NO_WORKER", "STORAGE"})
 
 
 class ErrorInfo(BaseModel):
@@ -38,11 +37,6 @@ class ErrorInfo(BaseModel):
     error_type: ErrorType
     message: str
     remedy: str
-
-    @property
-    def ours(self) -> bool:
-        """An operator must fix it; neither the document nor its sender is to blame."""
-        return self.reason in OUR_FAULTS
 
     def line(self) -> str:
         """The one line a person reads."""

@@ -23,6 +23,11 @@ SIGNATURE_HEADER = "quire-signature"
 SIGNING_KEY = "keys/signing"
 
 
+def setting_name(provider: str, field: str) -> str:
+    """The name in the environment of one of a provider's settings."""
+    return f"{provider}_{field}".upper().replace("-", "_")
+
+
 def route_queue(provider: str, model: str) -> str:
     """The task queue of one route."""
     return f"quire-ai-{provider}-{model}"

@@ -1,15 +1,15 @@
 """Who may change a job.
 
 Every use case that attaches to a job, replaces, retries or cancels it checks here. A running job
-checks again by the same rule (`quire.domain.document.access`), since signals and updates may come
-from others than the tool.
+checks again by the same rule (`quire.domain.document.ownership`), since signals and updates may
+come from others than the tool.
 """
 
 from dataclasses import dataclass
 
 from quire.contracts.document import DocumentRequest
 from quire.domain import errors
-from quire.domain.document.access import may_change
+from quire.domain.document.ownership import may_change
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.app import build_ingest, open_documents, open_store, plan_defaults, route_cost
+from quire.app import open_documents, open_ingest, open_store, plan_defaults, route_cost
 from quire.contracts.document import DocumentRequest
 from quire.contracts.plan import PlanDefaults
 from quire.contracts.steps import SurveyRequest
@@ -80,8 +80,7 @@ async def _survey(
     documents, store = open_documents(1), open_store(settings)
     try:
         request = await with_origin(settings, request, given)
-        ingest = build_ingest(settings, store, documents, _nothing_is_sealed)
-        document = await ingest.ingest(request, password)
+        document = await open_ingest(settings, store, documents).bring(request, password)
         chosen = choose_pages(request.pages, document.page_count)
         if not chosen:
             raise errors.no_such_page(request.pages or "", page_count=document.page_count)
@@ -104,10 +103,6 @@ async def _survey(
     finally:
         documents.close()
     return request, [page for page in surveys if page.page in set(chosen)]
-
-
-def _nothing_is_sealed(token: str, job_id: str) -> str:
-    raise AssertionError("the password never leaves this process")
 
 
 def _price(

@@ -51,7 +51,7 @@ async def with_origin(
 
 async def _prepare_named(settings: Settings, origins: Sequence[str]) -> Origin:
     if len(origins) > 1 and any(map(is_remote, origins)):
-        raise errors.UsageError("A URL cannot be combined with other documents.", "Give one URL.")
+        raise errors.url_among_several()
     return await prepare_origin(settings, origins)
 
 

@@ -18,6 +18,7 @@ from quire.contracts.carried import DocumentRun
 from quire.contracts.document import DocumentRequest
 from quire.contracts.names import NAME_MEMO, STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
 from quire.domain import errors
+from quire.domain.document.details import render_request
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
 from quire.jobs.access import Caller, check_owner
 from quire.jobs.handles import Handle, handle_of, request_of
@@ -26,7 +27,6 @@ from quire.jobs.session import Jobs
 from quire.settings import Settings
 from quire.temporal import search_attributes
 from quire.temporal.search_attributes import absent_search_attributes
-from workflows.document.details import render_request
 from workflows.document.workflow import DocumentWorkflow
 
 

@@ -18,6 +18,8 @@ from quire.pdf import fork_server
 
 # A new child on a busy machine may take this long to start its first call.
 _START_ALLOWANCE_S = 30.0
+# The call that touches no document.
+_READY = "ready"
 # MuPDF fragments its heap over time; replacing a child makes a page wait up to 200 ms.
 _CALLS_PER_CHILD = 1000
 # How many urgent calls may overtake a patient one: a document with many slow pages must not hold
@@ -31,6 +33,10 @@ class ChildTimedOut(Exception):
 
 class ChildDied(Exception):
     """The child died during the call: it crashed or was killed."""
+
+
+class ChildCannotStart(Exception):
+    """No child comes to life, with this document or without: the fault is ours."""
 
 
 class ChildOutOfMemory(Exception):
@@ -129,19 +135,24 @@ class _Child:
             return self._pool
 
     async def run(self, name: str, args: tuple[object, ...], timeout_s: float) -> Any:
-        pool = self._pool
-        if pool is None:
-            pool = await asyncio.to_thread(self.start)
-        future: ProcessFuture[Any] | None = None
         try:
+            pool = self._pool
+            if pool is None:
+                pool = await asyncio.to_thread(self.start)
             async with asyncio.timeout(timeout_s + _START_ALLOWANCE_S):
-                future = _schedule(pool, name, args, timeout_s)
-                return await asyncio.wrap_future(future)
+                return await asyncio.wrap_future(_schedule(pool, name, args, timeout_s))
         except TimeoutError:
             self.discard()
             raise ChildTimedOut from None
-        except (ProcessExpired, BrokenProcessPool):
+        except ProcessExpired:
             self.discard()
+            raise ChildDied from None
+        except BrokenProcessPool:
+            # It died before it took the call, or in the very moment: can any child start?
+            self.discard()
+            if name == _READY:
+                raise ChildCannotStart from None
+            await self.run(_READY, (), _START_ALLOWANCE_S)
             raise ChildDied from None
         except MemoryError:
             self.discard()

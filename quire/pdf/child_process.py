@@ -16,7 +16,6 @@ from typing import Any
 
 from PIL import Image
 
-from quire.contracts.codes import FailureKind
 from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
 from quire.domain import errors
@@ -54,6 +53,10 @@ def start(memory_bytes: int) -> None:
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     Image.init()
+
+
+def ready() -> None:
+    """Answer, as a sign that this process has started."""
 
 
 def _release_fork_server() -> None:
@@ -105,7 +108,7 @@ def draw(
     """Draw one page; any error of MuPDF becomes a RENDER failure."""
     document = _last.open(path, password)
     if not 1 <= number <= document.page_count:
-        raise AttemptFailed(FailureKind.RENDER, f"There is no page {number}.")
+        raise errors.page_out_of_range(number)
     try:
         return draw_page(document.load_page(number - 1), options, scale)
     except AttemptFailed:
@@ -139,9 +142,7 @@ def draw_image(
     except MemoryError:
         raise
     except Exception as error:
-        raise AttemptFailed(
-            FailureKind.RENDER, f"Page {number} is a damaged image ({type(error).__name__})."
-        ) from None
+        raise errors.image_damaged(number, error) from None
 
 
 def _out_of_memory(error: Exception) -> bool:

@@ -1,18 +1,27 @@
-"""The fork server from which children are forked, and the folder of its socket."""
+"""The fork server from which children are forked, and the folder of its socket.
+
+multiprocessing starts the server and its resource tracker as `python -c`, which looks for modules
+in the current folder first: a `signal.py` among someone's downloads would be run. So both are
+started with `-P`, and all children import from where this program imports.
+"""
 
 import contextlib
 import shutil
+import sys
 import tempfile
 import threading
-from collections.abc import Callable
-from multiprocessing import forkserver, popen_forkserver, process, spawn
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import forkserver, popen_forkserver, process, resource_tracker, spawn, util
 from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
 from typing import Any
 
 _PRELOAD = ["pymupdf", "PIL.Image", "quire.pdf.child_process"]
 # A socket's address holds 107 bytes, its own name included; TMPDIR may be longer.
 _ROOM = 70
 _SHORT = "/tmp"  # noqa: S108  (only a new folder of our own is used in it)
+_ROOT = str(Path(__file__).resolve().parents[2])
+_CURRENT_FOLDER = ("", ".")
 _launching = threading.Lock()
 _users: set[int] = set()
 
@@ -23,11 +32,13 @@ def fork_context(user: object) -> ForkServerContext:
     Forking from a clean server is safe beside the threads of the SDK, and three times as quick as
     spawning an interpreter, which would import MuPDF each time.
     """
-    with _launching:
-        _users.add(id(user))
-        _make_folder()
     found = _LeanContext()
     found.set_forkserver_preload(_PRELOAD)
+    with _launching, _safe_start():
+        _users.add(id(user))
+        _make_folder()
+        # Now, for the first lock of a pool would start the tracker without our care.
+        resource_tracker.ensure_running()
     return found
 
 
@@ -68,22 +79,57 @@ class _LeanProcess(ForkServerProcess):
 
     @staticmethod
     def _Popen(process_obj: Any) -> popen_forkserver.Popen:  # noqa: N802
-        with _launching:
-            original: Callable[[str], dict[str, Any]] = spawn.get_preparation_data
-            spawn.get_preparation_data = _lean(original)  # type: ignore[assignment]
-            try:
-                return popen_forkserver.Popen(process_obj)
-            finally:
-                spawn.get_preparation_data = original  # type: ignore[assignment]
-
-
-def _lean(original: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
-    def prepare(name: str) -> dict[str, Any]:
-        data = original(name)
-        return {key: value for key, value in data.items() if not key.startswith("init_main")}
-
-    return prepare
+        with _launching, _safe_start():
+            return popen_forkserver.Popen(process_obj)
 
 
 class _LeanContext(ForkServerContext):
     Process = _LeanProcess
+
+
+@contextlib.contextmanager
+def _safe_start() -> Iterator[None]:
+    """While this lasts, multiprocessing starts processes our way; there is no public hook."""
+    prepare, spawnv = spawn.get_preparation_data, util.spawnv_passfds
+    spawn.get_preparation_data = _lean(prepare)  # type: ignore[assignment]
+    util.spawnv_passfds = _outside_current_folder(spawnv)
+    try:
+        yield
+    finally:
+        spawn.get_preparation_data = prepare
+        util.spawnv_passfds = spawnv
+
+
+def _lean(original: Callable[[str], Any]) -> Callable[[str], dict[str, Any]]:
+    """What a child learns of its parent, without the main script and the current folder."""
+
+    def prepare(name: str) -> dict[str, Any]:
+        data = original(name)
+        kept = {key: value for key, value in data.items() if not key.startswith("init_main")}
+        return kept | {"sys_path": import_path(sys.path)}
+
+    return prepare
+
+
+def _outside_current_folder(original: Callable[..., int]) -> Callable[..., int]:
+    """Start `python -c` with `-P`, and with our own path instead of the current folder."""
+
+    def spawnv(path: bytes, args: Sequence[Any], passed: Sequence[int]) -> int:
+        code = args.index("-c") + 1
+        ours = f"import sys; sys.path[:] = {import_path(sys.path)!r}; {args[code]}"
+        return original(path, [*args[: code - 1], "-P", "-c", ours, *args[code + 1 :]], passed)
+
+    return spawnv
+
+
+def import_path(path: Sequence[str]) -> list[str]:
+    """The path without the current folder, and with the folder that this package is in.
+
+    That folder takes the place of the current one: a checkout is run from its root, and must not
+    get the modules of an installed version.
+    """
+    kept = [entry for entry in path if entry not in _CURRENT_FOLDER]
+    if _ROOT in kept:
+        return kept
+    place = next((i for i, entry in enumerate(path) if entry in _CURRENT_FOLDER), len(kept))
+    return [*kept[:place], _ROOT, *kept[place:]]

@@ -5,12 +5,11 @@ from contextlib import contextmanager
 
 from PIL import Image, ImageFile, ImageOps
 
-from quire.contracts.codes import FailureKind
 from quire.contracts.page import Classification
 from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
+from quire.domain import errors
 from quire.domain.document.transcription import PageImage
-from quire.domain.errors import AttemptFailed
 from quire.pdf.classify import BLANK_INK, unsurveyed
 from quire.pdf.geometry import Box
 from quire.pdf.ink import ink_share
@@ -78,9 +77,7 @@ def _opened(path: str, frame: int) -> Iterator[Image.Image]:
         if frame:
             image.seek(frame)
         if image.width * image.height > _MAX_PIXELS:
-            raise AttemptFailed(
-                FailureKind.RENDER, f"The image is too large ({image.width} x {image.height})."
-            )
+            raise errors.image_too_large(image.width, image.height)
         yield image
 
 

@@ -7,7 +7,13 @@ from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
 from quire.domain import errors
 from quire.domain.document.transcription import PageImage
-from quire.pdf.child_pool import ChildDied, ChildOutOfMemory, ChildPool, ChildTimedOut
+from quire.pdf.child_pool import (
+    ChildCannotStart,
+    ChildDied,
+    ChildOutOfMemory,
+    ChildPool,
+    ChildTimedOut,
+)
 from quire.pdf.classify import unsurveyed
 
 # About 30 ms of work: a page that is to be drawn may have to wait this long for a child.
@@ -90,7 +96,7 @@ class Documents:
         self, path: Path, first: int, last: int, password: str | None, patient: bool
     ) -> list[PageSurvey]:
         args = (str(path), first, last, password, _CHUNK_BUDGET_S)
-        done: list[PageSurvey] = await self._children.run(
+        done: list[PageSurvey] = await self._once(
             "survey_pages", *args, timeout_s=self._survey_timeout_s, patient=patient
         )
         return done
@@ -176,9 +182,16 @@ class Documents:
         """Call again, in a new child, when the first one died or ran out of memory: the cause may
         have been another page."""
         try:
-            return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
+            return await self._once(name, *args, timeout_s=timeout_s, patient=patient)
         except (ChildDied, ChildOutOfMemory):
+            return await self._once(name, *args, timeout_s=timeout_s, patient=patient)
+
+    async def _once(self, name: str, *args: object, timeout_s: float, patient: bool) -> Any:
+        """Call in a child; where none can start, neither document nor page is to blame."""
+        try:
             return await self._children.run(name, *args, timeout_s=timeout_s, patient=patient)
+        except ChildCannotStart:
+            raise errors.reader_cannot_start() from None
 
     def close(self) -> None:
         """End all child processes; nothing can be read afterwards."""

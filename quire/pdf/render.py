@@ -7,10 +7,9 @@ from typing import Any
 
 from PIL import Image
 
-from quire.contracts.codes import FailureKind
 from quire.contracts.reading import ImageOptions
+from quire.domain import errors
 from quire.domain.document.transcription import PageImage
-from quire.domain.errors import AttemptFailed
 from quire.pdf.mupdf import pymupdf
 
 MAX_SIDE = 4000
@@ -39,7 +38,7 @@ def draw_page(page: Any, options: ImageOptions, scale: float) -> PageImage:
 def zoom_for(width: float, height: float, dpi: int, scale: float) -> float:
     """The zoom for a page of this size in points, within the limits of a drawing."""
     if not (math.isfinite(width) and math.isfinite(height)) or width <= 0 or height <= 0:
-        raise AttemptFailed(FailureKind.RENDER, "The page has no area to draw.")
+        raise errors.page_without_area()
     longest, shortest = max(width, height), min(width, height)
     zoom = max(dpi / 72 * scale, _MIN_SIDE / shortest)
     return min(zoom, MAX_SIDE / longest)

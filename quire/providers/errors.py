@@ -12,6 +12,7 @@ from typing import Any
 
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
+from quire.domain import errors
 from quire.domain.errors import AttemptFailed
 from quire.providers.error_table import BY_STATUS, COMMON
 from quire.providers.registry import PROVIDERS
@@ -40,11 +41,11 @@ def attempt_failed(
     Its message goes into histories and results, which `secrets` and what was `asked` must not.
     """
     if isinstance(error, AttemptFailed):
-        return AttemptFailed(error.kind, f"{who}: {error.info.message}", wasted=wasted)
+        return errors.answer_refused(who, error, wasted)
     kind = classify(error)
     response = getattr(error, "response", None)
     headers: Mapping[str, str] = getattr(response, "headers", {})
-    return AttemptFailed(
+    return errors.call_failed(
         kind,
         _line(error, kind, who, secrets, asked),
         retry_after_s=retry_after(headers, time.time()),

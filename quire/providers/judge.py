@@ -3,8 +3,7 @@
 import re
 from itertools import groupby
 
-from quire.contracts.codes import FailureKind
-from quire.domain.errors import AttemptFailed
+from quire.domain import errors
 from quire.providers.transport import ModelReply
 
 _FENCE = re.compile(
@@ -25,18 +24,18 @@ _TAIL = 20_000
 def accept(reply: ModelReply) -> str:
     """The page's text, or `AttemptFailed` that says why it is none."""
     if reply.malformed is not None:
-        raise AttemptFailed(FailureKind.BAD_BODY, reply.malformed)
+        raise errors.answer_malformed(reply.malformed)
     if reply.refused is not None:
-        raise AttemptFailed(FailureKind.CONTENT, f"The model declined: {reply.refused}.")
+        raise errors.model_declined(reply.refused)
     text = strip_fence(reply.text)
     # A loop usually ends at the cap: report the cause and not its consequence.
     if loops(text):
-        raise AttemptFailed(FailureKind.OUTPUT, "The answer goes in circles.")
+        raise errors.answer_loops()
     if reply.truncated:
-        raise AttemptFailed(FailureKind.OUTPUT, "The answer was cut off.")
+        raise errors.answer_cut_off()
     if not text:
         # A blank page never reaches a model, so an empty reply is no answer.
-        raise AttemptFailed(FailureKind.BAD_BODY, "The answer was empty.")
+        raise errors.answer_empty()
     return text
 
 

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from quire.contracts.codes import FailureKind
 from quire.contracts.page import Usage
+from quire.domain import errors
 from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.domain.errors import AttemptFailed
 from quire.providers.errors import attempt_failed
@@ -83,7 +83,7 @@ class _Engine:
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise EngineDied from error
         if "failed" in frame:
-            raise AttemptFailed(FailureKind(frame["kind"]), f"{frame['failed']}.")
+            raise errors.ocr_failed(frame["kind"], frame["failed"])
         return frame
 
     def kill(self) -> None:
@@ -141,8 +141,7 @@ class LocalOcrProvider:
                 text = await self._read(question.image.data, clock)
         except EngineDied:
             # A page that exhausts the memory looks like this, and so does a passing accident.
-            message = f"{who}: the engine's process died."
-            raise AttemptFailed(FailureKind.SERVER, message) from None
+            raise errors.ocr_process_died(who) from None
         except Exception as error:
             raise attempt_failed(error, who) from error
         return PageAnswer(text=text, usage=Usage(), cost_usd=0.0)

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from quire.contracts.names import setting_name
 from quire.settings.checks import refuse_impossible
 from quire.settings.explain_error import explain
 from quire.settings.layers import resolve
 from quire.settings.lend_environment import lend_environment
 from quire.settings.names import CONFIG, PASSWORD
-from quire.settings.provider import ProviderSettings, missing, setting_name
+from quire.settings.provider import ProviderSettings, missing
 from quire.settings.settings import Settings
 
 __all__ = [

@@ -9,8 +9,9 @@ from typing import get_args, get_origin
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from quire.contracts.names import setting_name
 from quire.providers.registry import PROVIDERS
-from quire.settings.provider import ProviderSettings, setting_name
+from quire.settings.provider import ProviderSettings
 from quire.settings.settings import Settings
 
 PREFIX = "QUIRE_"

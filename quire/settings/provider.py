@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr, ValidationError
 
+from quire.contracts.names import setting_name
 from quire.domain.units import parse_duration
 from quire.settings.base import SettingsModel
 from quire.settings.explain_error import explain
@@ -27,11 +28,6 @@ class ProviderSettings(SettingsModel):
         """The models by tier, without the tiers that have none."""
         named = {tier: getattr(self, f"{tier}_model") for tier in _TIERS}
         return {tier: model for tier, model in named.items() if model}
-
-
-def setting_name(provider: str, field: str) -> str:
-    """The name in the environment of one of a provider's settings."""
-    return f"{provider}_{field}".upper().replace("-", "_")
 
 
 def missing(name: str, provider: ProviderSettings) -> str:

@@ -3,13 +3,12 @@
 import hashlib
 from pathlib import Path
 
-from quire.contracts.codes import FailureKind
 from quire.contracts.steps import DocumentReceipt, SurveyRequest
 from quire.contracts.stored import Brief, ImageManifest, ImagePage, PageSurvey
 from quire.domain import errors
 from quire.domain.document.keys import source_key
 from quire.domain.document.transcription import PageImage
-from quire.domain.errors import AttemptFailed, DocumentRefused
+from quire.domain.errors import DocumentRefused
 from quire.ports import DocumentReader, Store
 
 
@@ -84,7 +83,7 @@ class Originals:
             )
         except DocumentRefused as error:
             # Only this page fails: the document may have other pages that can be drawn.
-            raise AttemptFailed(FailureKind.RENDER, error.info.message) from None
+            raise errors.document_not_drawn(error) from None
 
 
 def _manifest(path: Path) -> ImageManifest:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from quire.domain import errors
 from quire.ports import Entry
 
 PART = ".part-"
@@ -132,7 +133,7 @@ class FolderStore:
                 handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART)
                 os.close(handle)
                 return Path(name)
-        raise FileNotFoundError(2, "the store's folder keeps vanishing")
+        raise errors.store_folder_vanishes()
 
 
 def is_on_local_disk(folder: Path, mounts: Path = Path("/proc/mounts")) -> bool:

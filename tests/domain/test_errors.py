@@ -144,7 +144,8 @@ def test_errors_survive_a_process_border(error: QuireError) -> None:
     ],
 )
 def test_whose_fault_it_is(code: Code, reason: str, ours: bool) -> None:
-    assert QuireError(code, reason, "It failed.", "Mend it.").info.ours is ours
+    info = QuireError(code, reason, "It failed.", "Mend it.").info
+    assert errors.is_ours(info) is ours
 
 
 def test_every_class_of_the_tree_is_tried() -> None:

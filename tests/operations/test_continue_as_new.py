@@ -9,6 +9,7 @@ from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import SearchAttributeKey
 
 from quire.contracts.names import workflow_id
+from quire.domain.document.details import GAP
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from testing import pdfs
@@ -17,7 +18,6 @@ from testing.tool import Tool
 from testing.vendor.behaviours import vendor_answers_late, vendor_fails
 from testing.vendor.standin import StandIn
 from testing.worker import fetch, free_port
-from workflows.document.details import GAP
 
 FAILING = "openai:gpt-6.1-sol"
 

@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,8 @@ from PIL import Image
 from quire.contracts.codes import Code, FailureKind
 from quire.contracts.page import Classification
 from quire.contracts.reading import ImageOptions
-from quire.domain.errors import AttemptFailed, DocumentRefused
+from quire.domain.errors import AttemptFailed, DocumentRefused, QuireError
+from quire.pdf import fork_server
 from quire.pdf.reader import Documents
 from quire.pdf.render import MAX_SIDE
 from testing import pdfs
@@ -279,3 +281,41 @@ async def _until(met: Callable[[], bool], seconds: float = 3.0) -> None:
     while not met():
         assert time.monotonic() < end, "not met in time"
         await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Documents]:
+    """Its children find a package of our name that cannot be imported."""
+    package = tmp_path / "broken" / "quire"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError")
+    path = [str(package.parent), *sys.path]
+    monkeypatch.setattr(fork_server, "import_path", lambda _: path)
+    reader = Documents(processes=1)
+    yield reader
+    reader.close()
+
+
+@pytest.fixture
+def starved() -> Iterator[Documents]:
+    """Its children have too little memory to start."""
+    reader = Documents(processes=1, memory_bytes=1)
+    yield reader
+    reader.close()
+
+
+@pytest.mark.parametrize("reader", ["broken", "starved"])
+async def test_a_child_that_cannot_start_is_our_fault(
+    reader: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    documents: Documents = request.getfixturevalue(reader)
+    path = pdfs.text_pdf(tmp_path / "a.pdf")
+    for step in (
+        documents.inspect(path),
+        documents.survey(path, 1, 1),
+        documents.render(path, 1, PLAIN),
+        documents.count_frames(path),
+    ):
+        with pytest.raises(QuireError) as failed:
+            await step
+        assert (failed.value.info.code, failed.value.info.reason) == (Code.UNKNOWN, "BUG")

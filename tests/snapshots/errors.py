@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from quire.contracts.codes import OUR_FAULTS, Code, ErrorType, FailureKind
-from quire.domain.errors import MEANING
+from quire.contracts.codes import Code, ErrorType, FailureKind
+from quire.domain.errors import MEANING, entries
 
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "errors.md"
 _ROW = re.compile(r"^\| `([A-Z0-9_]+)` \| `([A-Z0-9_]+)` \|", re.MULTILINE)
@@ -15,7 +15,7 @@ def record() -> dict[str, Any]:
     return {
         "codes": {code.name: code.value for code in Code},
         "error_types": sorted(get_args(ErrorType)),
-        "our_faults": sorted(OUR_FAULTS),
+        "our_faults": sorted({entry.reason for entry in entries() if entry.ours}),
         "kinds": {kind.name: kind.value for kind in FailureKind},
         "meaning": {kind.value: _meaning(kind) for kind in FailureKind},
         "documented": _documented(),

@@ -11,7 +11,8 @@ from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
 from quire.contracts.selection import Assignment, Selection
 from quire.contracts.steps import AttemptFailure, AttemptReceipt, DocumentReceipt
 from quire.domain.cost import Spending
-from workflows.document.details import GAP, bar, render_details, render_request
+from quire.domain.document.details import GAP, bar, render_request
+from workflows.document.details import render_details
 from workflows.document.progress import Phase
 from workflows.document.state import DocumentState
 

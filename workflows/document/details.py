@@ -1,22 +1,19 @@
 """A document's live details for Temporal's Web UI, as Markdown. Pure: `now` is given."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from quire.contracts.document import DocumentRequest
 from quire.contracts.page import PageRecord
 from quire.contracts.routing import BreakerState
 from quire.domain.counts import counted
+from quire.domain.document.details import bar, cut, plain, render_request, request_table, table
 from quire.domain.page_ranges import format_pages
 from workflows.document.state import DocumentState
 
-BAR = 30
-GAP = "\u2003"
 # Page numbers of one source are cut here: a long document's list would fill the screen.
 PAGES_NAMED = 120
-# What a client that starts a document cannot know; the plan knows it.
-UNDECIDED = "as the workers have it"
 
 
 def render_details(request: DocumentRequest, state: DocumentState, now: float) -> str:
@@ -36,39 +33,13 @@ def render_details(request: DocumentRequest, state: DocumentState, now: float) -
     return "\n\n".join(part for part in parts if part)
 
 
-def render_request(request: DocumentRequest, engine: str | None) -> str:
-    """What was asked for, shown from the start on; without an engine, the workers choose it."""
-    deadline = f"{request.deadline_s:g} s" if request.deadline_s else UNDECIDED
-    return _request(request, engine or UNDECIDED, deadline)
-
-
 def _planned_request(request: DocumentRequest, state: DocumentState) -> str:
     """What was asked for as it was understood. A run that continues another has only this: what
     was shown at the start belongs to the first."""
     if state.plan is None or state.deadline is None:
         return render_request(request, request.engine)
     deadline = f"{_date(state.deadline)} UTC ({state.plan.deadline_s:g} s)"
-    return _request(request, state.engine, deadline)
-
-
-def _request(request: DocumentRequest, engine: str, deadline: str) -> str:
-    rows = {
-        "file": request.source_name or request.source,
-        "pages": request.pages or "all",
-        "engine": "none, MuPDF's text only"
-        if request.text_only
-        else f"{engine}, tier {request.tier}",
-        "owner": request.user_id or "-",
-        "deadline": deadline,
-        "job": request.job_id,
-    }
-    return _table(("", ""), rows.items())
-
-
-def bar(done: int, total: int, width: int = BAR) -> str:
-    """A progress bar in text."""
-    full = width * done // total if total else 0
-    return "█" * full + "░" * (width - full)
+    return request_table(request, state.engine, deadline)
 
 
 def _head(state: DocumentState, now: float) -> str:
@@ -77,7 +48,7 @@ def _head(state: DocumentState, now: float) -> str:
     pages = counted(total, "page")
     lines = [f"**{state.progress.phase}** `{bar(done, total)}`{share}, {done:,} of {pages}"]
     if state.end.error is not None:
-        lines.append(f"**{state.end.error.code.value}** {_plain(state.end.error.line())}")
+        lines.append(f"**{state.end.error.code.value}** {plain(state.end.error.line())}")
     if state.end.completed_at is None:
         times = [f"as of {_date(now)} UTC", f"began {_time(state.started, now)} UTC"]
         if state.deadline is not None:
@@ -102,10 +73,10 @@ def _sources(state: DocumentState, records: Iterable[PageRecord]) -> str:
     if not by_source:
         return ""
     rows = [
-        (name, len(pages), _cut(format_pages(pages), PAGES_NAMED))
+        (name, len(pages), cut(format_pages(pages), PAGES_NAMED))
         for name, pages in by_source.items()
     ]
-    return _table(("source", "count", "pages"), rows)
+    return table(("source", "count", "pages"), rows)
 
 
 def _routes(state: DocumentState, records: Iterable[PageRecord], now: float) -> str:
@@ -131,7 +102,7 @@ def _routes(state: DocumentState, records: Iterable[PageRecord], now: float) -> 
                 read[route.key],
             )
         )
-    return _table(("route", "breaker", "next try, UTC", "in flight", "pages read"), rows)
+    return table(("route", "breaker", "next try, UTC", "in flight", "pages read"), rows)
 
 
 def _errors(state: DocumentState) -> str:
@@ -139,7 +110,7 @@ def _errors(state: DocumentState) -> str:
         (number, route, error.code.value, error.error.removeprefix(f"{route}: "))
         for number, route, error in reversed(state.progress.last_errors)
     ]
-    return _table(("page", "route", "code", "last errors"), rows) if rows else ""
+    return table(("page", "route", "code", "last errors"), rows) if rows else ""
 
 
 def _date(moment: float) -> str:
@@ -150,19 +121,3 @@ def _time(moment: float, now: float) -> str:
     """The time of day; with its date, unless that is the one of `now`."""
     date, today = _date(moment), _date(now)
     return date.partition(" ")[2] if date[:10] == today[:10] else date
-
-
-def _table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table; the Web UI sets cells without a gap, so each brings one along."""
-    lines = [head, *rows]
-    drawn = ["|" + "".join(f" {_plain(str(cell))}{GAP}|" for cell in line) for line in lines]
-    return "\n".join([drawn[0], "|" + "---|" * len(head), *drawn[1:]])
-
-
-def _plain(text: str) -> str:
-    """A vendor's words must not break the table or become markup."""
-    return _cut(" ".join(text.replace("|", "/").replace("<", "(").replace("`", "'").split()), 200)
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"

@@ -36,15 +36,11 @@ def attempt_outcome(error: ActivityError) -> AttemptFailure | AsideReason:
         if cause.type is TimeoutType.SCHEDULE_TO_START:
             return "crowded"
         if cause.type is TimeoutType.HEARTBEAT:
-            return AttemptFailure(
-                kind=FailureKind.BUG, message="Workers were lost while they read this page."
-            )
-        return AttemptFailure(
-            kind=FailureKind.TIMEOUT, message="The attempt took longer than it was given."
-        )
+            return errors.workers_lost()
+        return errors.attempt_too_long()
     if isinstance(cause, CancelledError):
         return "stood_down"
-    return AttemptFailure(kind=FailureKind.BUG, message="The attempt ended in an unknown way.")
+    return errors.attempt_ended_unknown()
 
 
 def document_error(error: ActivityError) -> ErrorInfo:

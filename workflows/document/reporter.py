@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.codes import ErrorInfo
     from quire.contracts.document import DocumentRequest
     from quire.contracts.routing import Breaker, BreakerState
+    from quire.domain.errors import is_ours
     from quire.telemetry import metrics
     from quire.telemetry.metrics import Measure
     from quire.telemetry.recorder import MetricRecorder
@@ -172,7 +173,7 @@ class Reporter:
 def _level(error: ErrorInfo | None) -> int:
     if error is None:
         return logging.INFO
-    return logging.ERROR if error.ours else logging.WARNING
+    return logging.ERROR if is_ours(error) else logging.WARNING
 
 
 def _count(measure: Measure, value: int = 1, /, **labels: str) -> None:

@@ -4,24 +4,14 @@ from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 
 from quire.contracts.carried import Carried
-from quire.contracts.codes import Code, ErrorInfo
-from quire.contracts.page import PageError, TextSource
+from quire.contracts.codes import ErrorInfo
+from quire.contracts.page import TextSource
 from quire.contracts.plan import DocumentPlan
+from quire.domain import errors
 from quire.domain.document.attempts import CANCELLED, DEADLINE
 from workflows.document.chosen_pages import ChosenPages
 from workflows.document.progress import Phase, Progress
 from workflows.document.version import ResultVersion
-
-_TOO_LATE = PageError(
-    error="The document's deadline passed before this page was read.",
-    code=Code.GW_TIMEOUT,
-    error_type="retryable",
-)
-_CALLED_OFF = PageError(
-    error="The document was cancelled before this page was read.",
-    code=Code.NOT_READY,
-    error_type="retryable",
-)
 
 
 @dataclass
@@ -112,9 +102,11 @@ class DocumentState:
         cancelled = cancelled and open_pages
         timed_out = timed_out and open_pages and not cancelled
         if cancelled:
-            lost = self.pages.stop(TextSource.MUPDF_FALLBACK, CANCELLED, _CALLED_OFF)
+            lost = self.pages.stop(TextSource.MUPDF_FALLBACK, CANCELLED, errors.page_called_off())
         else:
-            lost = self.pages.stop(TextSource.MUPDF_TIMEOUT_FALLBACK, DEADLINE, _TOO_LATE)
+            lost = self.pages.stop(
+                TextSource.MUPDF_TIMEOUT_FALLBACK, DEADLINE, errors.page_too_late()
+            )
         self.end.cancelled = cancelled
         self.end.timed_out = timed_out and lost
 

@@ -22,8 +22,8 @@ with workflow.unsafe.imports_passed_through():
     )
     from quire.contracts.steps import FinalizeRequest, ReuseReceipt
     from quire.domain import errors
-    from quire.domain.document.access import may_change
     from quire.domain.document.keys import finished_id, reading_id
+    from quire.domain.document.ownership import may_change
     from workflows.document import options, queries
     from workflows.document.attributes import attributes_of_failure, attributes_of_result
     from workflows.document.dispatcher import Dispatcher

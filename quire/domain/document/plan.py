@@ -1,6 +1,7 @@
 """How one document will be read: decided once, at its start, from request and settings."""
 
 from quire.contracts.document import DocumentRequest
+from quire.contracts.names import LOCAL_PROVIDER, setting_name
 from quire.contracts.plan import DocumentPlan, PlanDefaults
 from quire.contracts.reading import ReadingOptions
 from quire.contracts.routing import ChainRequest
@@ -60,16 +61,16 @@ def refuse_unusable_engine(engine: str | None, defaults: PlanDefaults) -> None:
     """An engine that was asked for by name and cannot be called is an error, not a detour."""
     if engine is None:
         return
-    if engine == "local":
+    if engine == LOCAL_PROVIDER:
         missing = defaults.local_missing
     elif engine in defaults.providers:
         plan = defaults.providers[engine]
         named = any(entry.startswith(f"{engine}:") for entry in defaults.route_chain)
         missing = plan.missing
         if not missing and not plan.models and not named:
-            missing = f"no model is named: set {engine.upper().replace('-', '_')}_PRIMARY_MODEL"
+            missing = f"no model is named: set {setting_name(engine, 'primary_model')}"
     else:
-        known = ", ".join(sorted([*defaults.providers, "local"]))
+        known = ", ".join(sorted([*defaults.providers, LOCAL_PROVIDER]))
         missing = f"it is not one of {known}"
     if missing:
         raise errors.engine_unavailable(engine, missing=missing)

@@ -172,11 +172,6 @@ def _revive_attempt(
     )
 
 
-def page_not_drawn(page: int, why: str) -> AttemptFailed:
-    """The page cannot be drawn as an image for a model."""
-    return AttemptFailed(FailureKind.RENDER, f"Page {page} cannot be drawn{why}.")
-
-
 # The lines of docs/errors.md: the meaning, and what Quire does.
 DESCRIBED: dict[FailureKind, tuple[str, str]] = {
     FailureKind.RATE: ("the vendor limits the rate", "next route; the route rests"),

@@ -20,8 +20,10 @@ class Kind(Generic[E]):
         meaning: str,
         advice: str,
         error_type: ErrorType = "terminal",
+        *,
+        ours: bool = False,
     ) -> None:
-        self._entry = Entry(section, raises, code, reason, error_type, meaning, advice)
+        self._entry = Entry(section, raises, code, reason, error_type, meaning, advice, ours)
         self._raises = raises
         register(self._entry)
 

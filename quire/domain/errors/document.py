@@ -82,6 +82,7 @@ _NO_WORKER = _kind(
     "no worker finished a step in time",
     "check the workers",
     "retryable",
+    ours=True,
 )
 _CANCELLED = _kind(
     Code.NOT_READY,

@@ -49,6 +49,7 @@ _NO_WORKER = _kind(
     "no worker serves the queue of documents",
     "start `quire-worker`; nothing is lost, documents continue when a worker runs",
     "retryable",
+    ours=True,
 )
 _NO_ANSWER = _kind(
     QuireError,
@@ -75,8 +76,8 @@ _ENDED = _kind(
     "retryable",
 )
 # Documented with the failures of pages, whose names they share.
-_STORAGE = Kind("", QuireError, Code.IO_ERROR, "STORAGE", "", "", "retryable")
-_BUG = Kind("", QuireError, Code.UNKNOWN, "BUG", "", "", "retryable")
+_STORAGE = Kind("", QuireError, Code.IO_ERROR, "STORAGE", "", "", "retryable", ours=True)
+_BUG = Kind("", QuireError, Code.UNKNOWN, "BUG", "", "", "retryable", ours=True)
 
 
 def unknown_setting(name: str, nearest: str | None) -> SettingsError:
@@ -205,6 +206,11 @@ def folder_unusable(error: OSError) -> QuireError:
         f"{error.strerror}: {error.filename}.",
         "Check the path and its permissions; STATE_DIR and STORE_URL name folders.",
     )
+
+
+def url_among_several() -> UsageError:
+    """A URL cannot be one of several origins of a document."""
+    return UsageError("A URL cannot be combined with other documents.", "Give one URL.")
 
 
 def command_broke(error: Exception) -> QuireError:

@@ -97,7 +97,10 @@ class UsageError(QuireError):
 
 
 class Entry(NamedTuple):
-    """One error of the catalogue: its public names, its class, its line in docs/errors.md."""
+    """One error of the catalogue: its public names, its class, its line in docs/errors.md.
+
+    `ours` where an operator must fix it: neither the document nor its sender is to blame.
+    """
 
     section: str
     raises: type[QuireError]
@@ -106,6 +109,7 @@ class Entry(NamedTuple):
     error_type: ErrorType
     meaning: str
     advice: str
+    ours: bool = False
 
 
 # Errors are found by code and reason, so each pair is declared once.
@@ -118,6 +122,12 @@ def register(entry: Entry) -> None:
     if key in _ENTRIES:
         raise ValueError(f"{entry.code} {entry.reason} is declared twice")
     _ENTRIES[key] = entry
+
+
+def is_ours(info: ErrorInfo) -> bool:
+    """Whether the catalogue says that an operator must fix this error."""
+    entry = _ENTRIES.get((info.code, info.reason))
+    return entry is not None and entry.ours
 
 
 def entries() -> Iterator[Entry]:

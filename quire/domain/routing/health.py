@@ -6,11 +6,11 @@ route's, a refused key the provider's.
 
 from collections.abc import Iterable, Mapping
 
-from quire.contracts.codes import Code, FailureKind
+from quire.contracts.codes import FailureKind
 from quire.contracts.page import PageError
 from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, Route
 from quire.contracts.steps import AttemptFailure
-from quire.domain.errors import MEANING
+from quire.domain.errors import MEANING, every_route_rests, no_model_configured
 from quire.domain.routing import breaker as breakers
 from quire.domain.routing.time_budget import timeout_counts
 
@@ -50,21 +50,8 @@ class Health:
     def why_no_route(self) -> PageError:
         """Why a page that was never tried has no model: what keeps its routes away."""
         if not self.breakers:
-            return PageError(
-                error="No model is configured that could read this page.",
-                code=Code.GW_4XX,
-                error_type="terminal",
-            )
-        reasons = self.reasons()
-        meanings = [MEANING[FailureKind(reason)] for reason in reasons]
-        healing = [meaning for meaning in meanings if meaning.error_type == "retryable"]
-        first = (healing or meanings or [MEANING[FailureKind.SERVER]])[0]
-        return PageError(
-            error=f"Every route that could read this page rests after failures "
-            f"({', '.join(reasons) or 'none is left'}).",
-            code=first.code,
-            error_type=first.error_type,
-        )
+            return no_model_configured()
+        return every_route_rests(self.reasons())
 
     def allow_probes(self, now: float) -> None:
         """A person knows more than a cooldown: every open breaker may be probed now."""

@@ -4,13 +4,13 @@ One call serves every waiting page, so no two pages race for one slot. The same 
 gives the same selection.
 """
 
-import hashlib
 from collections.abc import Iterable
 from typing import Literal
 
 from quire.contracts.routing import Route
 from quire.contracts.selection import Assignment, Deferral, PageView, Selection, Snapshot
 from quire.domain.routing.breaker import Admission, admits
+from quire.domain.routing.fallback import AnotherRound, FallBack, when_exhausted
 from quire.domain.routing.time_budget import attempt_seconds
 
 
@@ -110,30 +110,13 @@ class _Selector:
         )
 
     def _holds(self, page: PageView, vendors: list[int]) -> bool:
-        """In hold mode a page waits for a resting route, or takes another round."""
-        policy = self.snap.policy
-        if policy.mode != "hold":
+        """Whether the page waits for its vendors, now or in another round."""
+        fate = when_exhausted(self.snap, page, vendors, self._opens_at)
+        if isinstance(fate, FallBack):
             return False
-        resting = [self._opens_at(i) for i in vendors]
-        if resting and min(resting) < self.snap.deadline:
-            self.wakes.append(min(resting))
-            return True
-        lifted = [
-            i
-            for i in page.barred
-            if i not in page.barred_for_good and not self._route(i).is_last_resort
-        ]
-        if not lifted or page.round + 1 >= policy.max_rounds:
-            return False
-        delay = policy.base_delay_s * 2.0**page.round
-        if policy.max_delay_s is not None:
-            delay = min(delay, policy.max_delay_s)
-        delay += policy.jitter_max_s * _fraction(self.snap.job_id, page.page, page.round)
-        opens = min(max(self._opens_at(i), self.snap.now + delay) for i in lifted)
-        if opens >= self.snap.deadline:
-            return False
-        self.defer.append(Deferral(page=page.page, not_before=opens))
-        self.wakes.append(opens)
+        if isinstance(fate, AnotherRound):
+            self.defer.append(Deferral(page=page.page, not_before=fate.until))
+        self.wakes.append(fate.until)
         return True
 
     def _start(self, page: PageView, index: int, how: Literal["now", "probe", "behind"]) -> None:
@@ -189,9 +172,3 @@ class _Selector:
 def _short(seconds: float) -> float:
     """As few digits as history needs, without moving a short time by much."""
     return round(seconds, 1 if seconds >= 10 else 3)
-
-
-def _fraction(job_id: str, page: int, round_: int) -> float:
-    """Jitter from a hash and not from chance: the same document spreads the same way."""
-    digest = hashlib.sha256(f"{job_id}:{page}:{round_}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") / 2**32
