@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any, Literal
 
@@ -291,9 +292,13 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Document
     (package / "__init__.py").write_text("raise ImportError")
     path = [str(package.parent), *sys.path]
     monkeypatch.setattr(fork_server, "import_path", lambda _: path)
+    # Another test's server has imported the real package, and must not get this one.
+    server: Any = forkserver._forkserver
+    server._stop()
     reader = Documents(processes=1)
     yield reader
     reader.close()
+    server._stop()
 
 
 @pytest.fixture
