@@ -201,8 +201,7 @@ def _worker_maker(
         # How fast a cancellation can reach an attempt that is waiting for its vendor.
         max_heartbeat_throttle_interval=timedelta(seconds=2),
         default_heartbeat_throttle_interval=timedelta(seconds=2),
-        # The server of a single machine has no versions to choose from: its documents would wait.
-        deployment_config=deployment_config(settings.worker_build_id) if settings.cluster else None,
+        deployment_config=deployment_config(settings.worker_build_id),
     )
 
 

@@ -45,7 +45,8 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    log.info("settings_read", files=[str(path) for path in settings.files])
+    if settings.files:
+        log.info("settings_read", files=[str(path) for path in settings.files])
     for path in settings.exposed_files:
         log.warning("settings_file_exposed", file=str(path), remedy=f"chmod 600 {path}")
     # First: an address that is taken must not leave a server behind.

@@ -107,8 +107,6 @@ def _workers() -> dict[str, Any]:
             "LOCAL_OCR": "never",
             "OPENAI_API_KEY": "key",
             "WORKER_BUILD_ID": "build-7",
-            # Only a cluster has versions of workers.
-            "TEMPORAL_ADDRESS": "127.0.0.1:7233",
             "QUIRE_CONFIG": "none",
         }
         with (
