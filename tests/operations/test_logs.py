@@ -11,7 +11,8 @@ from testing.cluster import Cluster
 from testing.tool import Tool
 from testing.vendor.behaviours import vendor_echoes_secrets
 from testing.vendor.standin import StandIn
-from testing.worker import free_port, running_worker
+from testing.wait import wait_until
+from testing.worker import fetch, free_port, running_worker
 
 SECRET = "sk-do-not-log-me"
 
@@ -96,12 +97,18 @@ def test_what_the_core_of_temporal_says_is_in_the_log(
     lone_tool: Tool, tmp_path: Path, log_format: str
 ) -> None:
     """Left to itself it writes coloured lines between ours."""
+    metrics = f"127.0.0.1:{free_port()}"
     with (
         Cluster(tmp_path / "cluster") as cluster,
         running_worker(
-            lone_tool, LOG_FORMAT=log_format, TEMPORAL_ADDRESS=cluster.address
+            lone_tool,
+            LOG_FORMAT=log_format,
+            METRICS_ADDRESS=metrics,
+            TEMPORAL_ADDRESS=cluster.address,
         ) as worker,
     ):
+        # The SDK gives a worker up whose server dies before its first poll.
+        wait_until(lambda: "temporal_num_pollers{" in fetch(f"http://{metrics}/metrics"))
         cluster.kill_server()
         worker.wait_for("poll_workflow_task_queue")
     assert not any("\x1b" in line for line in worker.lines)
