@@ -133,7 +133,8 @@ def test_namespace_that_was_never_prepared(lone_tool: Tool, one_page: Path, tmp_
             timeout=60,
         )
         assert refused.returncode == 2, "there is no room left for ours"
-        [line] = refused.stderr.splitlines()
+        assert len(refused.stderr.splitlines()) == 1, refused.stderr
+        line = refused.stderr
         assert all(word in line for word in ("'bare'", "QuirePages", "Int", "of its own"))
 
 
