@@ -50,7 +50,7 @@ check: $(WITH)all
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@said=$$(mktemp); $(BIN)/mypy >$$said 2>&1 & types=$$!; \
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not servers"; tests=$$?; \
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not servers"; tests=$$?; \
 	wait $$types; typed=$$?; cat $$said; rm -f $$said; [ $$tests = 0 ] && [ $$typed = 0 ]
 
 test: $(WITH)test
