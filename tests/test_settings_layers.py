@@ -523,3 +523,28 @@ def test_the_machine_does_not_decide_a_test(monkeypatch: pytest.MonkeyPatch) -> 
     assert kept["QUIRE_CONFIG"] == "none"
     assert not [name for name in kept if "MAX_PAGES" in name.upper() or "CIRCUIT" in name]
     assert Tool(Path("/state")).environment({})["QUIRE_CONFIG"] == "none"
+
+
+# --- files that are not what they should be --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"max_pages = {'9' * 5000}", "too large"),
+        (f"max_pages = {'[' * 3000}", "quire.toml"),
+        ("#" * 1_000_001, "larger than"),
+    ],
+    ids=["number", "nesting", "size"],
+)
+def test_a_hostile_file_is_refused_by_name(
+    load: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quire.toml").write_text(text)
+    assert said in refusal()
+
+
+def test_an_endless_file_is_not_read_to_its_end(load: Environment, tmp_path: Path) -> None:
+    (tmp_path / "zeros.env").symlink_to("/dev/zero")
+    assert "larger than" in refusal(config=str(tmp_path / "zeros.env"))

@@ -61,7 +61,9 @@ def given_document(source: list[str], password_file: Path | None) -> "Given":
             "Standard input cannot be both the document and the password.",
             "Put the password into a file, or into QUIRE_PASSWORD.",
         )
-    if sys.stdin is None or sys.stdin.isatty():
+    if sys.stdin is None:
+        raise UsageError("Standard input is closed, and - reads the document from it.")
+    if sys.stdin.isatty():
         raise UsageError(
             "Standard input is a terminal, and - reads the document from it.",
             "Send a file: `quire process - < document.pdf`; a file of that name is ./-.",

@@ -75,7 +75,7 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
         show(error.info)
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
-        interrupted = errors.interrupted().info
+        interrupted = errors.interrupted(answer.job_id).info
         words = as_called(interrupted.remedy)
         say(f"{interrupted.message} {words}")
         if as_json:
@@ -101,6 +101,9 @@ def _our_fault(error: Exception) -> QuireError:
         return errors.folder_unusable(error)
     import structlog
 
+    if not structlog.is_configured():
+        # The default shows the values of variables, secrets among them.
+        configure_logs("error", "console")
     structlog.get_logger("quire").exception("command_broke")
     return errors.command_broke(error)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
@@ -36,6 +37,7 @@ class Engine:
         self._opening: asyncio.Lock | None = None
         self._lock = threading.RLock()
         self._closed = False
+        self._pid = os.getpid()
 
     def start(self, work: Callable[[Jobs], Awaitable[T]]) -> Future[T]:
         """Begin work that needs the server."""
@@ -47,6 +49,12 @@ class Engine:
 
     def start_alone(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Begin work that needs no server."""
+        if os.getpid() != self._pid:
+            # Threads and connections do not survive a fork: a call would wait for ever.
+            raise UsageError(
+                "The client was made before this process was forked.",
+                "Make a client in each process.",
+            )
         with self._lock:
             if self._closed:
                 raise closed()
@@ -73,8 +81,11 @@ class Engine:
     def close(self) -> None:
         """End workers, connection and thread, and the embedded server if no one else uses it.
 
-        Jobs that run are kept by their server. A second call does nothing.
+        Jobs that run are kept by their server. A second call does nothing, nor does one in a
+        forked process, whose parent still uses them.
         """
+        if os.getpid() != self._pid:
+            return
         with self._lock:
             self._closed, thread, self._thread = True, self._thread, None
         if thread is None:

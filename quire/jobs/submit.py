@@ -41,12 +41,23 @@ async def prepare_request(
     return await with_origin(settings, request, given)
 
 
+def _refuse_broken_text(request: DocumentRequest) -> None:
+    """Refuse text that is no Unicode, such as half of a surrogate pair: it cannot be sent."""
+    for name, value in request:
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise errors.broken_text(name) from None
+
+
 async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:
     """Start the job; if it is running or finished already, return that one.
 
     A job that failed is started again under its id; with `force`, so is any other. All of that
     is for the job's owner alone.
     """
+    _refuse_broken_text(request)
     await _refuse_foreign(jobs, request)
     engine = _engine(jobs.settings, request)
     if request.force:

@@ -16,6 +16,8 @@ TOML = "quire.toml"
 #: In place of a file: no file is read.
 NO_FILE = "none"
 _READABLE_BY_OTHERS = 0o004
+# A file of settings is read whole: no more than this.
+LARGEST_FILE = 1_000_000
 
 
 def find_files(named: str) -> list[Path]:
@@ -62,9 +64,12 @@ def read_toml(path: Path) -> Iterator[tuple[tuple[str, ...], object]]:
     """Every value of a TOML file, with the tables it stands in and its key."""
     try:
         yield from flatten(tomllib.loads(_read(path)))
-    except tomllib.TOMLDecodeError as error:
-        # The message ends in "(at line 3, column 5)".
-        raise errors.settings_file_unusable(path, str(error)) from None
+    except (ValueError, RecursionError) as error:
+        # The message ends in "(at line 3, column 5)". What is no TOML error is a number or a
+        # nesting that is too large for Python.
+        known = isinstance(error, tomllib.TOMLDecodeError)
+        problem = str(error) if known else "it has a value that is too large"
+        raise errors.settings_file_unusable(path, problem) from None
 
 
 def flatten(table: object, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -92,7 +97,12 @@ def others_can_read(path: Path) -> bool:
 
 def _read(path: Path, setting: str = "") -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            # A pipe is allowed, as shells make them for secrets; an endless device is not.
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) <= LARGEST_FILE:
+            return data.decode("utf-8-sig")
+        problem = f"it is larger than {LARGEST_FILE:,} bytes"
     except OSError as error:
         problem = error.strerror or type(error).__name__
     except UnicodeDecodeError:

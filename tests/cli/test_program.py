@@ -86,3 +86,23 @@ def test_help_and_errors_say_quire_when_called_so(tmp_path: Path) -> None:
         assert ran.returncode == 4
         assert f"`{name} list`" in ran.stderr.decode()
         assert f"`{name} list`" in json.loads(ran.stdout)["error"]["remedy"]
+
+
+def test_a_crash_shows_no_secret(tmp_path: Path) -> None:
+    """Whatever breaks before the settings are known, values of variables stay out of the log."""
+    crash = (
+        "from quire.cli import run_command\n"
+        "def broken() -> None:\n"
+        "    key = 'sk-never-to-be-seen'\n"
+        "    raise RuntimeError(len(key))\n"
+        "run_command.load_settings = broken\n"
+        "from quire.cli.main import app\n"
+        "raise SystemExit(run_command.call(app, ['list']))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", crash], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 1
+    assert "Quire failed" in ran.stderr
+    assert "RuntimeError" in ran.stderr
+    assert "sk-never-to-be-seen" not in ran.stderr.replace("key = 'sk-never-to-be-seen'", "")

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -287,3 +288,22 @@ def test_a_closed_client_refuses_calls_and_frees_those_who_wait(
         other.status("left")
     at_vendor.release()
     assert len(client.result("left", timeout=60).pages) == 12, "its server and another worker go on"
+
+
+def test_a_client_does_not_outlive_a_fork(client: quire.Client) -> None:
+    """Its thread is not in the child, where a call would wait for ever."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            client.status("any")
+        except errors.UsageError:
+            client.close()
+            os._exit(0)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert client.list().rows is not None, "the parent's client is as it was"
+
+
+def test_text_that_is_no_unicode_is_refused(client: quire.Client, one_page: Path) -> None:
+    with pytest.raises(errors.UsageError, match="instructions"):
+        client.process(one_page, prompt="a\ud800b")

@@ -122,6 +122,7 @@ from quire.domain.errors.page import (
     workers_lost,
 )
 from quire.domain.errors.service import (
+    broken_text,
     command_broke,
     embedded_server_failed,
     embedded_server_missing,
@@ -197,6 +198,7 @@ __all__ = [
     "bad_signature",
     "between_steps",
     "brief_missing",
+    "broken_text",
     "bucket_denied",
     "call_failed",
     "cancelled_before_fetch",

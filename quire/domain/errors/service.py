@@ -168,11 +168,12 @@ def job_ended(how: str) -> QuireError:
     return _ENDED(f"The job was ended from outside ({how}).", "Start it again under its job id.")
 
 
-def interrupted() -> QuireError:
+def interrupted(job_id: str | None = None) -> QuireError:
     """Ctrl-C or SIGTERM ended the command."""
     return _INTERRUPTED(
         "Interrupted.",
-        "The job is kept: `quire watch JOB`, or process with its --job-id, follows it.",
+        f"The job is kept: `quire watch {job_id or 'JOB'}`, or process with its --job-id, follows "
+        "it.",
     )
 
 
@@ -211,6 +212,11 @@ def folder_unusable(error: OSError) -> QuireError:
 def url_among_several() -> UsageError:
     """A URL cannot be one of several origins of a document."""
     return UsageError("A URL cannot be combined with other documents.", "Give one URL.")
+
+
+def broken_text(field: str) -> UsageError:
+    """A text of the request is not valid Unicode."""
+    return UsageError(f"{field}: the text is not valid Unicode.", "Write it in UTF-8.")
 
 
 def command_broke(error: Exception) -> QuireError:
