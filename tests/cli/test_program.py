@@ -105,4 +105,4 @@ def test_a_crash_shows_no_secret(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert "Quire failed" in ran.stderr
     assert "RuntimeError" in ran.stderr
-    assert "sk-never-to-be-seen" not in ran.stderr
+    assert "sk-never-to-be-seen" not in ran.stdout + ran.stderr
