@@ -16,7 +16,7 @@ JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
-	@echo "make check  lint, types and every test that needs no server (a minute)"
+	@echo "make check  lint, types and every test that needs no server (a minute and a half)"
 	@echo "make test   all tests (real Temporal server, real HTTP, real PDFs; eight minutes on two cores)"
 	@echo "make tools  install Prometheus and Chromium for the tests that use them (Debian, as root)"
 	@echo "make pictures  take the pictures of the Web UI for the README"
