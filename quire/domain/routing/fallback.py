@@ -9,7 +9,8 @@ from quire.contracts.selection import PageView, Snapshot
 
 @dataclass(frozen=True)
 class FallBack:
-    """No route will read the page before the deadline: it gets MuPDF's text."""
+    """No vendor will read the page before the deadline: a last resort may, else it gets MuPDF's
+    text."""
 
 
 @dataclass(frozen=True)
