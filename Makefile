@@ -9,7 +9,7 @@ EXTRAS_bench := embedded,ocr,bench
 EXTRAS_test  := embedded,ocr,otel,bench,test
 EXTRAS_all   := embedded,ocr,otel,bench,test,lint
 WITH   := $(VENV)/.with-
-# One more than the cores: many tests of `make test` wait for a timeout or for a vendor.
+# One more than the cores: many tests wait for a timeout or for a vendor.
 JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
 .PHONY: help setup demo check test tools docs pictures lint bench bench-full faults clean
