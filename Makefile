@@ -12,7 +12,7 @@ WITH   := $(VENV)/.with-
 # One more than the cores: many tests wait for a timeout or for a vendor.
 JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
-.PHONY: help setup demo check test tools docs pictures lint bench bench-full faults clean
+.PHONY: help setup demo check test tools docs pictures lint bench bench-full bench-text faults clean
 
 help:
 	@echo "make demo   turn the sample PDF into text on this machine, no key and no server needed"
@@ -24,6 +24,7 @@ help:
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  measure speed and cost into docs/benchmarks/quick (5 minutes)"
 	@echo "make bench-full  every case, into docs/benchmarks/full (40 minutes)"
+	@echo "make bench-text  how true the text is beside other tools, into docs/benchmarks/text.md (5 minutes)"
 	@echo "make faults kill, starve and damage everything, and print what was lost (40 minutes)"
 	@echo "make setup  only create .venv and install everything into it"
 	@echo "make clean  remove .venv and caches, and say what is left"
@@ -88,8 +89,11 @@ bench: $(WITH)bench
 bench-full: $(WITH)bench
 	@$(BIN)/python -m bench --full
 
+bench-text: $(WITH)bench
+	@$(BIN)/python -m bench.text $(if $(BEFORE),--before $(BEFORE))
+
 faults: $(WITH)bench
-	@$(BIN)/python -m bench.faults
+	@$(BIN)/python -m bench.faults --report docs/benchmarks/faults.md
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

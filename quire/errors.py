@@ -6,9 +6,12 @@ Each has `code`, `reason`, `error_type`, `message` and `remedy`; docs/errors.md 
 from quire.contracts.codes import Code
 from quire.domain.errors import (
     AttemptFailed,
+    BadInput,
     BucketDenied,
+    DiskFull,
     DocumentRefused,
     EngineUnavailable,
+    JobConflict,
     JobError,
     JobNotFound,
     NothingToRetry,
@@ -21,10 +24,13 @@ from quire.domain.errors import (
 
 __all__ = [
     "AttemptFailed",
+    "BadInput",
     "BucketDenied",
     "Code",
+    "DiskFull",
     "DocumentRefused",
     "EngineUnavailable",
+    "JobConflict",
     "JobError",
     "JobNotFound",
     "NotOwner",

@@ -9,6 +9,7 @@ from typing import Protocol
 from quire.contracts.document import DocumentRequest
 from quire.contracts.reading import ImageOptions
 from quire.contracts.stored import PageSurvey
+from quire.contracts.watch import StuckDocument
 from quire.domain.document.origin import Fetched
 from quire.domain.document.transcription import PageAnswer, PageImage, PageQuestion
 
@@ -22,11 +23,26 @@ class Entry:
     modified: float
 
 
+@dataclass(frozen=True)
+class Damage:
+    """A stored object that is not what was written under its key."""
+
+    key: str
+    kind: str
+    why: str
+    # Whether it could be moved away; its bytes are kept for examination.
+    set_aside: bool = True
+
+
 class Store(Protocol):
     """Small objects by key, and documents as files. Writing the same key again is harmless."""
 
     async def get(self, key: str) -> bytes | None:
-        """The object, or None."""
+        """The object, or None. It counts as used now: what is old may be removed."""
+        ...
+
+    async def peek(self, key: str) -> bytes | None:
+        """The object, or None; this does not count as a use."""
         ...
 
     async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
@@ -36,6 +52,10 @@ class Store(Protocol):
 
     async def exists(self, key: str) -> bool:
         """Whether the object is there."""
+        ...
+
+    async def look(self, key: str) -> Entry | None:
+        """The object as a listing shows it, or None."""
         ...
 
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
@@ -57,8 +77,8 @@ class Store(Protocol):
         """A URL that reads the object without credentials for so long, where there are such."""
         ...
 
-    def entries(self) -> AsyncIterator[Entry]:
-        """Every object, in no order."""
+    def entries(self, folder: str = "") -> AsyncIterator[Entry]:
+        """Every object, or those of a folder (`name/`), in no order."""
         ...
 
     async def delete(self, key: str) -> None:
@@ -170,4 +190,17 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Close connections and end child processes."""
+        ...
+
+
+class Runs(Protocol):
+    """The open documents on the server."""
+
+    async def find_stuck(self) -> list[StuckDocument]:
+        """Those that do not come to their end by themselves."""
+        ...
+
+    async def start_again(self, stuck: StuckDocument) -> bool:
+        """End the run and start the same request under the same id; False when it is no longer
+        stuck. May be repeated."""
         ...

@@ -15,13 +15,17 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from activities.document.recognize import RecognizePage
-from quire.app import Parts, build_parts, build_workers, open_traces, served_routes
+from quire.app.parts import Parts, build_parts, open_traces, served_routes
+from quire.app.store_upkeep import keep_store_small
+from quire.app.workers import build_workers
 from quire.contracts.names import WORKFLOW_QUEUE, route_queue
 from quire.domain.errors import SettingsError
 from quire.settings import Settings
-from quire.telemetry.health import HealthServer
+from quire.stop_signals import on_stop_signals
+from quire.telemetry.damage import show_store
+from quire.telemetry.health import HealthServer, LoopDelay, why_slow
 from quire.telemetry.metrics import QUEUE_DEPTH
-from quire.telemetry.recorder import MetricRecorder, show_documents, show_route
+from quire.telemetry.recorder import MetricRecorder, show_documents, show_route, show_watch
 from quire.temporal.connect import (
     check_namespace,
     connect,
@@ -31,7 +35,10 @@ from quire.temporal.connect import (
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.runtime import worker_runtime
 from quire.temporal.search_attributes import register_search_attributes
+from quire.temporal.watch_schedule import schedule_watch
+from quire.threads import longest_delay
 from workflows.document.workflow import DocumentWorkflow
+from workflows.watch.workflow import WatchWorkflow
 
 log = structlog.get_logger("quire.worker")
 # A server learns of a namespace that has just been made some seconds late.
@@ -41,10 +48,9 @@ LOOK_AT_QUEUES_EVERY_S = 15.0
 
 
 async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
-    """Run until SIGTERM or SIGINT, then finish what is in flight and hand back the rest."""
+    """Run until SIGTERM, SIGINT or SIGHUP, then finish what is in flight and hand back the rest."""
     stop = asyncio.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    on_stop_signals(stop.set, signal.SIGTERM, signal.SIGINT)
     if settings.files:
         log.info("settings_read", files=[str(path) for path in settings.files])
     for path in settings.exposed_files:
@@ -67,16 +73,27 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
         leaving.callback(warming.cancel)
         workers = build_workers(client, parts, roles)
         if settings.metrics_address:
+            show_store(runtime.metric_meter)
             _show_metrics(runtime.metric_meter, client.namespace, parts, roles)
             queues = [worker.task_queue for worker in workers]
             watching = asyncio.create_task(_watch_queues(client, runtime.metric_meter, queues))
             leaving.callback(watching.cancel)
+        tending = asyncio.create_task(
+            keep_store_small(settings, parts.store, client, runtime.metric_meter)
+        )
+        leaving.callback(tending.cancel)
         for left_out in sorted(
             plan.missing for plan in parts.defaults.providers.values() if plan.missing
         ):
             log.warning("provider_left_out", reason=left_out)
-        if health := await _serve_health(settings, client, workers, stop):
+        delay = LoopDelay()
+        measuring = asyncio.create_task(delay.measure())
+        leaving.callback(measuring.cancel)
+        if health := await serve_health(settings, client, workers, stop, delay):
             leaving.push_async_callback(health.close)
+        if "workflows" in roles:
+            scheduling = asyncio.create_task(_schedule_watch(client, settings))
+            leaving.callback(scheduling.cancel)
         log.info("worker_started", roles=roles, queues=[worker.task_queue for worker in workers])
         await run_workers(workers, stop)
     log.info("worker_stopped")
@@ -92,9 +109,22 @@ async def _check_search_attributes(client: Client) -> None:
         log.warning("search_attributes_not_checked", error=error.message)
 
 
-async def _serve_health(
-    settings: Settings, client: Client, workers: Sequence[Worker], stop: asyncio.Event
+async def _schedule_watch(client: Client, settings: Settings) -> None:
+    try:
+        await schedule_watch(client, settings.watch_interval)
+    except RPCError as error:
+        # A worker's key may not be allowed to: docs/operations.md has the command.
+        log.warning("watch_not_scheduled", error=error.message)
+
+
+async def serve_health(
+    settings: Settings,
+    client: Client,
+    workers: Sequence[Worker],
+    stop: asyncio.Event,
+    delay: LoopDelay,
 ) -> HealthServer | None:
+    """Answer `/healthz` and `/readyz`, if the settings name an address."""
     if not settings.health_address:
         return None
 
@@ -103,6 +133,8 @@ async def _serve_health(
             return "it is shutting down"
         if not all(worker.is_running for worker in workers):
             return "not every queue is served"
+        if slow := why_slow(delay.worst_s(), *longest_delay()):
+            return slow
         try:
             well = await client.service_client.check_health(timeout=timedelta(seconds=3))
         except RPCError:
@@ -131,6 +163,8 @@ def _show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple
         }
         names = [f"{provider}:{model}" for provider, model in routes]
         show_documents(meter.with_additional_attributes(labels), names)
+        labels["workflow_type"] = WatchWorkflow.__name__
+        show_watch(meter.with_additional_attributes(labels))
     if "ai" in roles:
         for (provider, model), limit in routes.items():
             labels = {

@@ -1,5 +1,6 @@
 """A Temporal server and workers that belong to a test: to be started, killed and watched."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -8,11 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quire.temporal.embedded import find_binary
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from quire.temporal.embedded import DYNAMIC_CONFIG, find_binary
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from testing.tool import ROOT, Tool
 from testing.warm_start import WarmProcess
@@ -34,7 +39,7 @@ class Cluster:
         self, folder: Path, config: Mapping[str, str] | None = None, *, ui: bool = False
     ) -> None:
         self.folder = folder
-        self._config = dict(config or {})
+        self._config = {**DYNAMIC_CONFIG, **(config or {})}
         self._port, ui_port = _free_ports(2)
         self._ui = ("--ui-port", str(ui_port)) if ui else ("--headless",)
         self.ui_url = f"http://127.0.0.1:{ui_port}"
@@ -72,7 +77,7 @@ class Cluster:
             command += ["--dynamic-config-value", f"{key}={value}"]
         with (self.folder / "server.log").open("ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log)
-        self._await_port()
+        self._await_answer()
 
     def kill_server(self) -> None:
         self.server.send_signal(signal.SIGKILL)
@@ -97,15 +102,27 @@ class Cluster:
             time.sleep(0.05)
         return worker
 
-    def _await_port(self) -> None:
+    def _await_answer(self) -> None:
+        """Return once the server answers: its port is open a moment before that."""
         until = time.monotonic() + 30
-        while time.monotonic() < until:
-            try:
-                with socket.create_connection(("127.0.0.1", self._port), timeout=1):
-                    return
-            except OSError:
-                time.sleep(0.05)
-        raise RuntimeError("the server did not start")
+        while not _answers(self.address):
+            if time.monotonic() > until:
+                raise RuntimeError("the server did not start")
+            time.sleep(0.05)
+
+
+def _answers(address: str) -> bool:
+    """Whether the server tells a client about itself. In a thread: the caller may have a loop."""
+
+    async def ask() -> None:
+        await Client.connect(address)
+
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        try:
+            thread.submit(asyncio.run, ask()).result()
+        except (RPCError, RuntimeError):
+            return False
+    return True
 
 
 def _free_ports(count: int) -> list[int]:

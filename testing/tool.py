@@ -70,6 +70,8 @@ class Tool:
     def __init__(self, state: Path, vendor: Addresses | None = None, **settings: str) -> None:
         self.state = state
         self.warm = False
+        # What a command is run by, such as `nsenter`; then it cannot be a warm one.
+        self.inside: tuple[str, ...] = ()
         self.settings = settings
         if vendor is not None:
             self.settings = {
@@ -85,6 +87,13 @@ class Tool:
         other = Tool(self.state)
         other.settings = {**self.settings, **settings}
         other.warm = self.warm
+        other.inside = self.inside
+        return other
+
+    def within(self, *command: str) -> "Tool":
+        """The same tool, run by this command."""
+        other = self.cold()
+        other.inside = command
         return other
 
     def warmed(self) -> "Tool":
@@ -105,7 +114,7 @@ class Tool:
     def start(self, *arguments: object, **settings: str) -> subprocess.Popen[str]:
         kind: type[subprocess.Popen[str]] = WarmProcess if self.warm else subprocess.Popen
         return kind(
-            [sys.executable, str(ROOT / "starter.py"), *map(str, arguments)],
+            [*self.inside, sys.executable, str(ROOT / "starter.py"), *map(str, arguments)],
             env=self.environment(settings),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -24,7 +24,7 @@ from typing import Any, AnyStr
 
 # Slow to import and needed by most commands; none of them does anything else when imported.
 MODULES = (
-    "quire.cli.main", "quire.cli.worker", "quire.app", "workflows.document.workflow",
+    "quire.cli.main", "quire.cli.worker", "quire.app.workers", "workflows.document.workflow",
     "openai", "openai.resources.chat", "anthropic", "anthropic.resources.messages",
     "boto3", "genai_prices", "temporalio.worker",
 )  # fmt: skip
@@ -172,6 +172,8 @@ def _become(request: dict[str, Any], out: int, err: int) -> None:
         os.close(source)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A test run that was begun with `nohup` has it ignored.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -58,6 +58,10 @@ class RunningWorker:
             time.sleep(0.02)
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def ui_url(self) -> str:
         return server_of(self.tool).ui_url
 

@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "quire/contracts": ("pydantic",),
     "quire/domain": ("quire.contracts", "pydantic"),
     "quire/ports.py": ("quire.contracts", "quire.domain"),
+    "quire/threads.py": (),
     # The registry alone knows which vendors there are, and their default models.
     "quire/settings": (
         "quire.contracts", "quire.domain", "quire.providers.registry", "pydantic",
@@ -30,10 +31,12 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{
         f"quire/{name}": ("quire.contracts", "quire.domain", "quire.ports", *libraries)
         for name, libraries in {
-            "providers": ("openai", "anthropic", "genai_prices", "rapidocr", "numpy", "cv2"),
-            "pdf": ("pymupdf", "PIL", "pebble"),
-            "sources": ("httpx", "botocore", "quire.store"),
-            "store": ("boto3", "botocore", "pydantic"),
+            "providers": (
+                "quire.threads", "openai", "anthropic", "genai_prices", "rapidocr", "numpy", "cv2",
+            ),
+            "pdf": ("quire.threads", "pymupdf", "PIL", "pebble"),
+            "sources": ("httpx", "botocore", "quire.store", "quire.threads"),
+            "store": ("boto3", "botocore", "pydantic", "quire.threads"),
             "telemetry": ("structlog", "opentelemetry", "temporalio"),
         }.items()
     },
@@ -49,15 +52,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "quire.contracts", "quire.domain", "quire.telemetry.metrics", "quire.telemetry.recorder",
         "quire.temporal.search_attributes", "activities", "temporalio",
     ),
-    "quire/app.py": (
+    "quire/app": (
         "quire.contracts", "quire.domain", "quire.ports", "quire.settings", "quire.providers",
         "quire.pdf", "quire.sources", "quire.store", "quire.telemetry", "quire.temporal",
         "activities", "workflows", "temporalio",
     ),
+    "quire/stop_signals.py": (),
     "quire/worker_process.py": (
-        "quire.contracts", "activities", "workflows",
-        "quire.app", "quire.domain", "quire.settings", "quire.telemetry", "quire.temporal",
-        "temporalio", "structlog",
+        "quire.contracts", "activities", "workflows", "quire.app", "quire.domain",
+        "quire.settings", "quire.stop_signals", "quire.telemetry", "quire.temporal",
+        "quire.threads", "temporalio", "structlog",
     ),
     "quire/jobs": (
         "quire.contracts", "quire.domain", "quire.ports", "quire.settings", "quire.app",
@@ -76,7 +80,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "quire/cli": (
         "quire.contracts", "quire.domain", "quire.settings", "quire.jobs",
-        "quire.telemetry.logs", "quire.worker_process",
+        "quire.stop_signals", "quire.telemetry.logs", "quire.worker_process",
         "typer", "rich", "structlog", "pydantic",
     ),
 }  # fmt: skip
@@ -169,6 +173,19 @@ def test_nothing_imports_the_programs() -> None:
     ]
 
 
+# Hashes the tool's own files before a job is started: no worker does.
+BEFORE_A_JOB = "quire/sources/files.py"
+
+
+@of("activities", "quire/pdf", "quire/providers", "quire/sources", "quire/store")
+def test_what_may_be_slow_has_threads_of_its_own(path: Path) -> None:
+    """asyncio's executor has a few threads for all: one slow server would stop the whole worker."""
+    shared = {"to_thread", "run_in_executor", "getaddrinfo"}
+    called = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    found = {name.rpartition(".")[2] for name in map(dotted, called)} & shared
+    assert not found or name_of(path) == BEFORE_A_JOB
+
+
 # Who may not import whom: helpers serve tests and measurements, and know neither of them.
 KEPT_APART = {
     **dict.fromkeys(
@@ -238,20 +255,24 @@ REPLAYED_OUTSIDE_WORKFLOWS = {
     "quire.domain.counts",
     "quire.domain.document.attempts",
     "quire.domain.document.details",
+    "quire.domain.document.handler_input",
     "quire.domain.document.keys",
     "quire.domain.document.ownership",
     "quire.domain.document.retry",
+    "quire.domain.document.stuck",
     "quire.domain.errors",
     "quire.domain.page_ranges",
+    "quire.domain.routing.adaptive_health",
     "quire.domain.routing.breaker",
     "quire.domain.routing.health",
+    "quire.domain.routing.line",
     "quire.domain.routing.time_budget",
     "quire.telemetry.metrics",
     "quire.telemetry.recorder",
     "quire.temporal.search_attributes",
 }
 # The workflow names activities and never calls them; contracts hold data.
-NOT_RUN = ("activities.document", "quire.contracts")
+NOT_RUN = ("activities.document", "activities.watch", "quire.contracts")
 
 
 def file_of(module: str) -> Path | None:

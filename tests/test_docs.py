@@ -103,8 +103,8 @@ PATH = r"(?:[\w.-]+/)*[\w.-]+(?:\.(?:py|md|svg|toml|ya?ml|example)|/)"
 # What a page names that is not of this project: prefixes of the store, an example's folder, and
 # the file of settings that a person may write.
 ELSEWHERE = {
-    "answers/", "briefs/", "demo-output/", "finished/", "keys/", "results/", "scans/", "sources/",
-    "store/", "surveys/", "texts/", "quire.toml",
+    "answers/", "briefs/", "demo-output/", "finished/", "keys/", "leases/", "quarantine/",
+    "results/", "scans/", "sources/", "store/", "surveys/", "texts/", "quire.toml",
 }  # fmt: skip
 
 

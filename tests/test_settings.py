@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from quire.contracts.codes import Code
 from quire.contracts.document import DocumentRequest
 from quire.contracts.names import LONGEST_DEADLINE_S
-from quire.contracts.routing import DispatchPolicy
+from quire.contracts.routing import BreakerPolicy, DispatchPolicy
 from quire.domain.document.plan import make_plan
 from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
 from quire.domain.errors import DocumentRefused, SettingsError
@@ -70,13 +70,13 @@ DEFAULTS: dict[str, Any] = {
     "request_timeout": 60.0,
     "breaker_base_backoff": 30.0,
     "breaker_max_backoff": 300.0,
-    "breaker_trip": "first",
+    "breaker_trip": "adaptive",
     "circuit_window": 20,
     "circuit_fail_threshold": 0.5,
     "circuit_cooldown": None,
     "connect_timeout": 10.0,
     "retry_max_delay": None,
-    "dispatch_mode": "fail_fast",
+    "dispatch_mode": "adaptive",
     "when_busy": "spill",
     "retry_max_attempts": 3,
     "retry_base_delay": 5.0,
@@ -125,7 +125,9 @@ def test_default_models_are_there_for_every_tier(load: Environment) -> None:
 
 def test_defaults_of_settings_are_defaults_of_the_domain(load: Environment) -> None:
     plan = defaults_from_settings(load(), local_missing="", local_limit=1)
-    assert plan.dispatch == DispatchPolicy()
+    # The domain's own default is that of plans from before there was an adaptive rule.
+    assert plan.dispatch == DispatchPolicy(mode="adaptive")
+    assert plan.breaker == BreakerPolicy(trip="adaptive")
     assert plan.deadline_s == 180.0
     assert plan.breaker.base_backoff_s == 30.0
 
@@ -267,7 +269,7 @@ def test_formats_reach_the_settings(load: Environment) -> None:
         ("REQUEST_TIMEOUT", "soon", "a duration such as"),
         ("OPENAI_TIMEOUT", "soon", "a duration such as"),
         ("ANTHROPIC_TIMEOUT", "60", "a duration such as"),
-        ("BREAKER_TRIP", "second", "'first' or 'window'"),
+        ("BREAKER_TRIP", "second", "'first', 'window' or 'adaptive'"),
         ("CIRCUIT_WINDOW", "0", "a whole number of calls from 1 to 1000"),
         ("CIRCUIT_WINDOW", "many", "or a time such as 2m"),
         ("CIRCUIT_WINDOW", "1001", "a whole number of calls from 1 to 1000"),
@@ -279,7 +281,7 @@ def test_formats_reach_the_settings(load: Environment) -> None:
         ("CIRCUIT_FAIL_THRESHOLD", "0", "greater than 0"),
         ("CIRCUIT_FAIL_THRESHOLD", "1.1", "less than or equal to 1"),
         ("CIRCUIT_FAIL_THRESHOLD", "nan", "less than or equal to 1"),
-        ("DISPATCH_MODE", "slow", "'fail_fast' or 'hold'"),
+        ("DISPATCH_MODE", "slow", "'fail_fast', 'hold' or 'adaptive'"),
         ("WHEN_BUSY", "cry", "'spill' or 'wait'"),
         ("RETRY_MAX_ATTEMPTS", "0", "greater than or equal to 1"),
         ("RETRY_BASE_DELAY", "-1s", "a duration such as"),

@@ -7,10 +7,11 @@ from activities.support.heartbeats import heartbeats
 from quire.contracts.results import DocumentReport
 from quire.contracts.steps import DocumentReceipt, PreviousReceipt, PreviousRequest
 from quire.domain import errors
-from quire.domain.document.keys import result_key, source_key
+from quire.domain.document.keys import source_key
 from quire.domain.document.ownership import may_change
 from quire.domain.document.retry import take_over
 from quire.ports import ResultPlaces, Store
+from quire.store.results import read_report
 
 
 class LoadPrevious:
@@ -25,10 +26,9 @@ class LoadPrevious:
         """The earlier run's pages, for the owner of the job."""
         with failures_for_temporal():
             async with heartbeats():
-                data = await self._result(request)
-                if data is None:
+                report = await self._result(request)
+                if report is None:
                     raise errors.previous_result_gone()
-                report = DocumentReport.model_validate_json(data)
                 if not may_change(owner=report.user_id, caller=request.user_id):
                     raise errors.not_owner(request.job_id)
                 path = await self._store.local_path(source_key(report.sha256))
@@ -42,8 +42,9 @@ class LoadPrevious:
                 )
                 return take_over(report, request.pages, source)
 
-    async def _result(self, request: PreviousRequest) -> bytes | None:
+    async def _result(self, request: PreviousRequest) -> DocumentReport | None:
         """From beside its source, or from the common place if that bucket refused the write."""
-        key = result_key(request.job_id, "result.json")
-        beside = await self._results.place(request.origin).get(key)
-        return beside if beside is not None else await self._results.place("").get(key)
+        beside = await read_report(self._results.place(request.origin), request.job_id)
+        if beside is not None:
+            return beside
+        return await read_report(self._results.place(""), request.job_id)

@@ -21,7 +21,7 @@ from quire.domain import errors
 from quire.domain.document.keys import brief_key
 from quire.domain.document.prompt import user_prompt
 from quire.domain.document.transcription import PageAnswer, PageQuestion
-from quire.domain.errors import AttemptFailed
+from quire.domain.errors import AttemptFailed, StoredObjectGone
 from quire.ports import DocumentReader, Provider, Store, Tracing, Unsealer
 from quire.store.documents import Originals
 from quire.store.surveys import SurveyedTexts
@@ -73,12 +73,36 @@ class RecognizePage:
                     reused(attempt.route)
                     _log(attempt, "page_reused")
                     return _receipt(attempt, stored, found=True)
+                taken_over = await self._taken_over(attempt)
+                if taken_over is not None:
+                    return taken_over
                 unsaved = self._unsaved.get(attempt.key)
                 return await self._save(attempt, unsaved or await self._read(attempt, waiting))
 
     async def _stored(self, attempt: RouteAttempt) -> StoredAnswer | None:
-        data = await self._store.get(attempt.key)
+        return await self._answer(attempt.key)
+
+    async def _answer(self, key: str) -> StoredAnswer | None:
+        data = await self._store.get(key)
         return None if data is None else StoredAnswer.model_validate_json(data)
+
+    async def _taken_over(self, attempt: RouteAttempt) -> AttemptReceipt | None:
+        """What a run that this one replaced has bought for the page, kept as this run's own answer
+        under the route that read it: an answer never passes for another model's."""
+        for run in attempt.brief.replaced:
+            for place, theirs, own in attempt.replaced_keys(run):
+                found = await self._answer(theirs)
+                if found is None or (run.bought_by and found.bought_by not in run.bought_by):
+                    continue
+                if own != theirs:
+                    await self._store.put(own, found.model_dump_json().encode(), replace=False)
+                route = f"{found.provider}:{found.model}"
+                reused(route)
+                _log(attempt, "page_reused", route=route)
+                read_by = None if place == attempt.request.route else place
+                receipt = _receipt(attempt, found, found=True)
+                return receipt.model_copy(update={"read_by": read_by})
+        return None
 
     async def _read(self, attempt: RouteAttempt, waiting: QueueWait) -> StoredAnswer:
         """Ask for the page; report a failure to the gate, the log and the scheduler."""
@@ -107,7 +131,7 @@ class RecognizePage:
             self._gate.failed(attempt, error.kind)
             _log_failure(attempt, error, _since(started))
             raise attempt_failed(error, _since(started)) from None
-        except (OSError, ApplicationError):
+        except (OSError, ApplicationError, StoredObjectGone):
             raise
         except Exception as error:
             activity.logger.exception("attempt_broke", extra=_facts(attempt))
@@ -136,9 +160,13 @@ class RecognizePage:
         self._unsaved[key] = record
         while len(self._unsaved) > UNSAVED_KEPT:
             self._unsaved.popitem(last=False)
+        data = record.model_dump_json().encode()
         with self._tracing.step("store", attempt.request.page):
-            first = await self._store.put(key, record.model_dump_json().encode(), replace=False)
+            first = await self._store.put(key, data, replace=False)
         kept = None if first else await self._stored(attempt)
+        if kept is None and not first:
+            # What was there is damaged, or gone again.
+            await self._store.put(key, data)
         self._unsaved.pop(key, None)
         if kept is None or kept == record:
             return _receipt(attempt, record)

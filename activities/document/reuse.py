@@ -12,8 +12,10 @@ from quire.contracts.results import DocumentReport, DocumentResult
 from quire.contracts.steps import ReuseReceipt, ReuseRequest
 from quire.contracts.stored import StoredResult
 from quire.domain.document.keys import finished_key, text_key
+from quire.domain.document.stuck import HEALED_WARNING
 from quire.domain.document.summary import free_of_charge
 from quire.ports import ResultPlaces, Store
+from quire.store.quarantine import damage_notes, seconds_of
 from quire.store.results import write_result
 
 
@@ -29,28 +31,44 @@ class ReuseResult:
         """Write the stored result under this job's id; None when there is none."""
         with failures_for_temporal():
             async with heartbeats():
-                found = await self._store.get(finished_key(request.sha256, request.finished))
-                if found is None:
+                stored = await self._stored(request)
+                if stored is None:
                     return None
-                stored = StoredResult.model_validate_json(found)
                 text = await self._store.local_path(text_key(stored.text_sha256))
                 if text is None:
                     return None
+                since = seconds_of(request.started_at)
+                notes = await damage_notes(self._store, request.sha256, since)
                 report = await write_result(
                     self._results,
                     request.origin,
                     request.job_id,
                     text,
-                    partial(_as_own, stored.report, request),
+                    partial(_as_own, stored, request, notes),
                 )
                 return _receipt(report)
 
+    async def _stored(self, request: ReuseRequest) -> StoredResult | None:
+        found = await self._store.get(finished_key(request.sha256, request.finished))
+        return None if found is None else StoredResult.model_validate_json(found)
+
 
 def _as_own(
-    report: DocumentReport, request: ReuseRequest, local_path: str | None, url: str | None
+    stored: StoredResult,
+    request: ReuseRequest,
+    notes: tuple[str, ...],
+    local_path: str | None,
+    url: str | None,
 ) -> DocumentReport:
-    report = free_of_charge(report)
-    meta = {"result_local_path": local_path, "result_s3_url": url}
+    report = free_of_charge(stored.report)
+    healed = (HEALED_WARNING,) if request.healed else ()
+    meta = {
+        "result_local_path": local_path,
+        "result_s3_url": url,
+        "text_sha256": stored.text_sha256,
+        "warnings": (*report.metadata.warnings, *notes, *healed),
+        "healed": request.healed,
+    }
     return report.model_copy(
         update={
             "job_id": request.job_id,

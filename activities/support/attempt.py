@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from quire.contracts.codes import FailureKind
+from quire.contracts.document import ReplacedRun
+from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.steps import AttemptRequest
 from quire.contracts.stored import Brief
 from quire.domain.document.keys import answer_key, reading_id
@@ -45,6 +47,8 @@ class RouteAttempt:
 
     def seconds(self, waited_s: float) -> float:
         """How long the vendor may take, now that the attempt has its slot."""
+        if self.request.proven:
+            return self.request.seconds
         return seconds_after_waiting(self.request.seconds, self.timeout_s, waited_s)
 
     @property
@@ -60,13 +64,32 @@ class RouteAttempt:
     @property
     def key(self) -> str:
         """Where the answer is stored."""
+        return self._key(reading_id(self.brief.reading), self.provider, self.model)
+
+    def replaced_keys(self, run: ReplacedRun) -> list[tuple[int, str, str]]:
+        """Where a run that this one replaced may have stored its answer, if it read the same way:
+        routes by their places, the attempt's own first, each with that run's key and this one's.
+
+        OCR on the worker costs nothing: it does not stand in for a model that may answer today.
+        """
+        own = reading_id(self.brief.reading)
+        theirs = reading_id(self.brief.reading.model_copy(update={"salt": run.salt}))
+        routes = [self.request.route]
+        if run.any_route:
+            routes += [
+                place
+                for place, (provider, _, _) in enumerate(self.brief.routes)
+                if place != self.request.route and provider != LOCAL_PROVIDER
+            ]
+        named = [(place, *self.brief.routes[place][:2]) for place in routes]
+        return [
+            (place, self._key(theirs, provider, model), self._key(own, provider, model))
+            for place, provider, model in named
+        ]
+
+    def _key(self, reading: str, provider: str, model: str) -> str:
         return answer_key(
-            self.brief.sha256,
-            self.request.page,
-            reading_id(self.brief.reading),
-            self.provider,
-            self.model,
-            self.request.take,
+            self.brief.sha256, self.request.page, reading, provider, model, self.request.take
         )
 
 
@@ -96,7 +119,8 @@ class RouteGate:
         meaning = MEANING[kind]
         if meaning.trips is None or not (attempt.brief.stand_down or meaning.rests == "long"):
             return
-        if kind is FailureKind.TIMEOUT and not attempt.had_time:
+        if kind is FailureKind.TIMEOUT and (attempt.brief.adaptive or not attempt.had_time):
+            # The breaker may not count it either, and then nothing would open the gate again.
             return
         scope = attempt.provider if meaning.trips == "provider" else attempt.route
         key = (attempt.run_id, scope)

@@ -1,5 +1,6 @@
 """The one place where our failures become Temporal's."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -77,17 +78,21 @@ def failures_for_temporal() -> Iterator[None]:
     try:
         yield
     except QuireError as error:
-        _log_retry(error.info, str(error))
+        _log_retry(error, str(error))
         raise refused(error.info) from None
     except OSError as error:
-        info = errors.storage_failed(error).info
-        _log_retry(info, str(error))
-        raise refused(info) from None
+        # Stores name their place themselves: what else an activity writes is temporary.
+        full = errors.is_disk_full(error)
+        ours = errors.disk_full(error, "TMPDIR") if full else errors.storage_failed(error)
+        _log_retry(ours, str(error))
+        raise refused(ours.info) from None
 
 
-def _log_retry(info: ErrorInfo, error: str) -> None:
+def _log_retry(error: QuireError, words: str) -> None:
     """Temporal retries silently: without this line a worker whose disk is full would look idle.
     A final failure is logged by the workflow, with the end of the document."""
-    if info.error_type == "retryable":
-        facts = {"error_code": info.code.value, "reason": info.reason, "error": error}
-        activity.logger.warning("step_failed", extra=facts)
+    if error.error_type == "retryable":
+        facts = {"error_code": error.code.value, "reason": error.reason, "error": words}
+        # The disk's owner should not have to wait for the end of the document.
+        level = logging.ERROR if isinstance(error, errors.DiskFull) else logging.WARNING
+        activity.logger.log(level, "step_failed", extra=facts)

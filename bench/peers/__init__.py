@@ -3,11 +3,11 @@
 import tempfile
 from pathlib import Path
 
+from bench.environments import CannotInstall
 from bench.findings import Part
 from bench.peers.budget import Budget
 from bench.peers.contest import Contestant
 from bench.peers.contestants import PEERS, Peer, installed
-from bench.peers.environments import CannotInstall
 from bench.peers.faults import FAULTS, THIRD_429, suffer
 from bench.peers.quire_variants import (
     as_it_comes,

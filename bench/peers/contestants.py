@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from bench.environments import environment, python
 from bench.peers.contest import ANSWER, MODEL, Claim, Job
-from bench.peers.environments import environment, python
 from testing.tool import own_environment
 
 DRIVERS = Path(__file__).parent / "drivers"

@@ -28,6 +28,6 @@ def cancel(
             handle = await cancel_job(jobs, job, Caller(user))
             say(f"job {job}: cancellation requested; the server keeps it until a worker takes it")
             output = ResultOutput(context.obj, as_json=as_json)
-            return await show_result(settings, await follow_job(handle), output)
+            return await show_result(settings, await follow_job(jobs, handle), output)
 
     return run(work(command_settings()))

@@ -25,16 +25,22 @@ def clean(
     results: Annotated[
         bool, typer.Option("--results", help="Results too: text.txt and result.json of old jobs.")
     ] = False,
+    offline: Annotated[
+        bool,
+        typer.Option("--offline", help="Do not ask the server: open documents lose theirs, too."),
+    ] = False,
     as_json: AsJson = False,
 ) -> Exit:
-    """Remove old documents and answers from the store."""
+    """Remove old documents and answers from the store; what open documents need stays."""
     seconds = seconds_of(older_than, "--older-than") or 0.0
     settings = command_settings()
 
     async def work() -> Exit:
         from quire.jobs.clean import CleanRequest, clean_store
 
-        request = CleanRequest(older_than_s=seconds, dry_run=dry_run, results=results)
+        request = CleanRequest(
+            older_than_s=seconds, dry_run=dry_run, results=results, offline=offline
+        )
         try:
             outcome = await clean_store(settings, request)
         except ValueError as error:
@@ -52,6 +58,9 @@ def _show(outcome: "CleanOutcome") -> None:
     verb = "would be removed" if outcome.dry_run else "removed"
     for kind, removed in outcome.kinds.items():
         say(f"{kind}: {_sizes(removed.objects, removed.bytes)}")
+    if outcome.spared.objects:
+        spared = _sizes(outcome.spared.objects, outcome.spared.bytes)
+        say(f"kept for open documents: {spared}")
     cached = f"{counted(outcome.cache_bytes, 'byte')} of the cache"
     say(f"{_sizes(outcome.objects, outcome.bytes)} {verb}; {cached}")
 

@@ -2,19 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from quire.cli.answer_age import AnswerAge, no_worker
+from quire.cli.job_watch import JobWatch
 from quire.cli.output import say
 from quire.cli.progress_view import one_line, render
+from quire.contracts.names import job_id_of
 from quire.contracts.results import DocumentResult
+from quire.domain.errors import SealedError
 from quire.jobs.handles import Handle
 from quire.jobs.result import wait_for_result
+from quire.jobs.session import Jobs
 from quire.jobs.status import JobView, job_view
 
 T = TypeVar("T")
@@ -23,32 +26,44 @@ QUERY_EVERY_S = 0.4
 PRINT_EVERY_S = 5.0
 
 
-async def follow_job(handle: Handle) -> DocumentResult:
+async def follow_job(jobs: Jobs, handle: Handle) -> DocumentResult:
     """The job's result; until it is there, show progress on standard error."""
     console, ending = Console(stderr=True), wait_for_result(handle)
+    watch = JobWatch(jobs, job_id_of(handle.id))
     if not console.is_terminal:
-        return await until_done(_print_lines(handle), ending)
+        lines = together(_print_lines(watch, handle), watch.run(aloud=True))
+        return await until_done(lines, ending)
     with Live(console=console, refresh_per_second=8, transient=True) as live:
         try:
-            return await until_done(_draw(live, handle), ending)
+            return await until_done(together(_draw(live, watch, handle), watch.run()), ending)
         except asyncio.CancelledError:
             # No report follows an interrupt, so the last picture stays.
             live.transient = False
             raise
 
 
+async def together(*views: Coroutine[Any, Any, None]) -> None:
+    """Run views beside each other until one fails, or all are cancelled."""
+    tasks = [asyncio.ensure_future(view) for view in views]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        await _stop(*tasks)
+
+
 async def until_done(meanwhile: Awaitable[None], ending: Awaitable[T]) -> T:
     """The value of `ending`; `meanwhile` runs until then.
 
-    A failure of `meanwhile` is ignored, except for a closed pipe: then no one reads the output, and
-    there is nothing to wait for.
+    A failure of `meanwhile` is ignored, with two exceptions. Once the pipe is closed, no one reads
+    the output. Where the job is encrypted with another key, its result cannot be read either.
     """
     end = asyncio.ensure_future(ending)
     showing = asyncio.ensure_future(meanwhile)
     try:
         await asyncio.wait((end, showing), return_when=asyncio.FIRST_COMPLETED)
-        if showing.done() and isinstance(showing.exception(), BrokenPipeError):
-            raise BrokenPipeError
+        failure = showing.exception() if showing.done() else None
+        if isinstance(failure, (BrokenPipeError, SealedError)):
+            raise failure
         # Not `await end`: an interrupt would reach the SDK, which raises errors of its own for it.
         await asyncio.wait((end,))
         return end.result()
@@ -67,37 +82,35 @@ async def _stop(*tasks: asyncio.Future[Any]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _draw(live: Live, handle: Handle) -> None:
-    age, last = AnswerAge(), None
+async def _draw(live: Live, watch: JobWatch, handle: Handle) -> None:
+    last = None
     while True:
         view = await job_view(handle)
         if view is not None:
-            age.answered()
+            watch.answered(view.status)
         last = view or last
-        live.update(picture(last, age, live.console.width))
+        live.update(picture(last, watch, live.console.width))
         await asyncio.sleep(QUERY_EVERY_S)
 
 
-def picture(last: JobView | None, age: AnswerAge, width: int) -> Group:
-    """The last view of the job, and its age when no worker answers any longer."""
+def picture(last: JobView | None, watch: JobWatch, width: int) -> Group:
+    """The last view of the job, its age when that is not new, and what is missing."""
     parts = [] if last is None else [render(last, width)]
-    if age.is_long:
-        since = "" if last is None else f"as of {age.seconds:.0f} s ago: "
-        parts.append(Text(since + no_worker(), style="yellow"))
+    if watch.lines and last is not None and watch.is_old:
+        parts.append(Text(f"as of {watch.seconds:.0f} s ago", style="yellow"))
+    parts += [Text(line, style="yellow") for line in watch.lines]
     return Group(*parts)
 
 
-async def _print_lines(handle: Handle) -> None:
+async def _print_lines(watch: JobWatch, handle: Handle) -> None:
     """Print a line when a phase starts or a breaker opens, and otherwise at intervals."""
-    age = AnswerAge()
     last, news, printed_at = "", "", 0.0
     while True:
         await asyncio.sleep(QUERY_EVERY_S)
         view = await job_view(handle)
         if view is None:
-            age.report()
             continue
-        age.answered()
+        watch.answered(view.status)
         line, moved = one_line(view), view.status.progress_detail.phase
         moved += "".join(b.key for b in view.breakers if b.state == "open")
         if line != last and (moved != news or time.monotonic() - printed_at >= PRINT_EVERY_S):

@@ -1,5 +1,6 @@
 """The output of a command: exit codes, lines for people, and one JSON object for programs."""
 
+import errno
 import json
 import sys
 from dataclasses import dataclass
@@ -38,9 +39,13 @@ def exit_code(error: QuireError) -> Exit:
 
 
 def say(line: str) -> None:
-    """Print a line for people, on standard error."""
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+    """Print a line for people, on standard error; a terminal that is gone breaks nothing."""
+    try:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
 
 
 @dataclass
@@ -54,7 +59,9 @@ class Answer:
     def print_json(self, body: object) -> None:
         """Print the one JSON object."""
         self.printed = True
-        sys.stdout.write(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(body, indent=2, ensure_ascii=False)
+        # The name of a file need not be UTF-8, the JSON must be.
+        sys.stdout.write(text.encode(errors="replace").decode() + "\n")
         sys.stdout.flush()
 
     def print_error(self, info: ErrorInfo, status: str = "failed") -> None:

@@ -55,10 +55,14 @@ def process(
     out: Out = None,
     user: Owner = "",
     job_id: Annotated[
-        str | None, typer.Option(help="The id of the job; attaches to it if it runs.")
+        str | None,
+        typer.Option(help="The id of the job; the same request attaches to it, no other may."),
     ] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Start the job and return.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Ignore cached results.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="With --force: also end the job if it is running.")
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 5 when any page is degraded.")
     ] = False,
@@ -78,13 +82,15 @@ def process(
         raise UsageError(
             "--detach returns before there is a text.", "Later: `quire result JOB --text`."
         )
+    if replace and not force:
+        raise UsageError("--replace goes with --force.", "--force reads the document again.")
     settings = command_settings()
     given = given_document(source, password_file)
     secret = read_secret(password, password_file)
     check_out(out)
     request = make_request(
         job_id=job_id or new_job_id(),
-        source=source[0],
+        source="",
         engine=engine,
         tier=tier,
         instructions=prompt,
@@ -99,30 +105,37 @@ def process(
 
     async def work() -> Exit:
         ready = await prepare_request(settings, request, given, secret)
-        return await (_start_detached if detach else _process)(settings, ready, output)
+        begin = _start_detached if detach else _process
+        return await begin(settings, ready, output, replace=replace)
 
     return run(work())
 
 
-async def _process(settings: Settings, request: DocumentRequest, output: ResultOutput) -> Exit:
+async def _process(
+    settings: Settings, request: DocumentRequest, output: ResultOutput, *, replace: bool
+) -> Exit:
     """Run the document and show its result."""
     from quire.cli.follow_job import follow_job
-    from quire.cli.show_result import show_result
+    from quire.cli.show_result import show_loaded
+    from quire.jobs.bound_request import check_bound
+    from quire.jobs.result import load_result
     from quire.jobs.session import open_jobs
     from quire.jobs.submit import submit
 
     async with open_jobs(settings) as jobs:
         with jobs.traces.command("process", request.job_id):
-            handle = await submit(jobs, request)
+            handle = await submit(jobs, request, replace=replace)
             output.answer.job_id = request.job_id
             where = f"; Web UI: {jobs.ui_url}" if jobs.ui_url else ""
             say(f"{_job_words(request)}{where}")
-            result = await follow_job(handle)
-        return await show_result(settings, result, output)
+            loaded = await load_result(settings, await follow_job(jobs, handle))
+            # Another command may have given the id to another request meanwhile.
+            await check_bound(jobs, request)
+        return show_loaded(loaded, output)
 
 
 async def _start_detached(
-    settings: Settings, request: DocumentRequest, output: ResultOutput
+    settings: Settings, request: DocumentRequest, output: ResultOutput, *, replace: bool
 ) -> Exit:
     """Start the job and return. Without a cluster, a background process does the work."""
     from quire.jobs.session import open_jobs
@@ -131,7 +144,7 @@ async def _start_detached(
     # The job is recorded before this command ends, so that the next one finds it.
     async with open_jobs(settings, roles=()) as jobs:
         with jobs.traces.command("process --detach", request.job_id):
-            await submit(jobs, request)
+            await submit(jobs, request, replace=replace)
             output.answer.job_id = request.job_id
     if not settings.cluster:
         _run_in_background(settings, request.job_id, output.out)

@@ -12,7 +12,7 @@ from quire.cli.screen import screen
 from quire.cli.table import Column, fitting_table
 from quire.contracts.results import DocumentReport, PageResult
 from quire.domain.counts import counted
-from quire.domain.errors import UsageError
+from quire.domain.errors import UsageError, disk_full, is_disk_full
 from quire.jobs.result import LoadedResult, save_result
 
 COLUMNS = (
@@ -83,6 +83,8 @@ def write_copy(loaded: LoadedResult, folder: Path) -> DocumentReport:
     try:
         return save_result(loaded, folder)
     except OSError as error:
+        if is_disk_full(error):
+            raise disk_full(error, "--out", folder) from None
         raise UsageError(
             f"--out {folder}: {error.strerror}.",
             f"The result is kept; try another folder: `quire result {job_id} --out ...`.",

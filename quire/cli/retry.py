@@ -13,9 +13,6 @@ from quire.domain.errors import UsageError
 from quire.domain.page_ranges import format_pages
 from quire.settings import Settings
 
-# The server keeps a retry that no worker has accepted in memory only, while the command waits.
-WAITS = "the retry waits for one as long as this command runs"
-
 
 def retry(
     context: typer.Context,
@@ -33,8 +30,8 @@ def retry(
 async def _retry(
     settings: Settings, job_id: str, user: str, pages: str | None, output: ResultOutput
 ) -> Exit:
-    from quire.cli.answer_age import no_worker, say_later
     from quire.cli.follow_job import follow_job, until_done
+    from quire.cli.job_watch import JobWatch
     from quire.cli.show_result import show_result
     from quire.jobs.access import Caller
     from quire.jobs.result import wait_for_result
@@ -43,13 +40,15 @@ async def _retry(
 
     async with open_jobs(settings) as jobs:
         retrying = retry_pages(jobs, job_id, Caller(user), pages)
-        outcome = await until_done(say_later(no_worker(WAITS)), retrying)
+        # The server keeps a retry that no worker has accepted in memory only.
+        watch = JobWatch(jobs, job_id)
+        outcome = await until_done(watch.run(aloud=True), retrying)
         if not outcome.nothing_to_do:
             if outcome.pages:
                 numbers = format_pages(outcome.pages)
                 pages_read = plural(len(outcome.pages), "page")
                 say(f"job {job_id}: reading again {pages_read} {numbers}")
-            return await show_result(settings, await follow_job(outcome.handle), output)
+            return await show_result(settings, await follow_job(jobs, outcome.handle), output)
         if pages is not None:
             raise UsageError(
                 f"--pages: job {job_id!r} has no page {pages}.",

@@ -15,6 +15,7 @@ from quire.contracts.codes import ErrorInfo
 from quire.domain import errors
 from quire.domain.errors import QuireError
 from quire.settings import Settings, load_settings
+from quire.stop_signals import on_stop_signals
 from quire.telemetry.logs import configure_logs
 
 
@@ -35,10 +36,16 @@ def run(work: Coroutine[Any, Any, Exit | None]) -> Exit:
 
 
 async def _interruptible(work: Coroutine[Any, Any, Exit | None]) -> Exit | None:
-    """SIGTERM ends a command as Ctrl-C does: in order, and keeping the job."""
+    """SIGTERM and SIGHUP end a command as Ctrl-C does: in order, and keeping the job."""
     task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    assert task is not None, "a coroutine runs in a task"
+
+    def stop() -> None:
+        # Once: a terminal that closes sends more than one, and the way out must not be cut short.
+        if not task.cancelling():
+            task.cancel()
+
+    on_stop_signals(stop, signal.SIGTERM)
     return await work
 
 
@@ -72,7 +79,8 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
             raise KeyboardInterrupt
         return code
     except QuireError as error:
-        show(error.info)
+        named = errors.with_folder(error) if isinstance(error, errors.DiskFull) else error
+        show(named.info)
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
         interrupted = errors.interrupted(answer.job_id).info
@@ -99,6 +107,9 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
 def _our_fault(error: Exception) -> QuireError:
     if isinstance(error, OSError) and error.filename:
         return errors.folder_unusable(error)
+    if isinstance(error, OSError) and errors.is_disk_full(error):
+        # Every other place names itself.
+        return errors.disk_full(error, "TMPDIR")
     import structlog
 
     if not structlog.is_configured():
@@ -115,5 +126,7 @@ def leave(code: int) -> None:
         sys.stderr.flush()
     except BrokenPipeError:
         code = Exit.PIPE_CLOSED
+    except OSError:  # a terminal that is gone
+        pass
     # Interpreter teardown after the SDK's threads have run can crash (sdk-python issue 300).
     os._exit(code)

@@ -14,10 +14,15 @@ from quire.settings import Settings
 async def show_result(settings: Settings, result: DocumentResult, output: ResultOutput) -> Exit:
     """Print the report of a finished job and copy it into `--out`; returns the exit code."""
     loaded = await load_result(settings, result)
-    report = loaded.report
     link = await result_link(settings, result) if output.link else None
     if output.link and link is None:
         raise UsageError("--link: the result is in a folder, not in S3.", "Leave --link out.")
+    return show_loaded(loaded, output, link)
+
+
+def show_loaded(loaded: LoadedResult, output: ResultOutput, link: str | None = None) -> Exit:
+    """The same for a result whose files are at hand."""
+    report = loaded.report
     if output.out is not None:
         report = write_copy(loaded, output.out)
     if output.as_json:

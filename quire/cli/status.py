@@ -7,6 +7,7 @@ import typer
 
 from quire.cli.options import AsJson, Job
 from quire.cli.output import Exit
+from quire.cli.program import as_called
 from quire.cli.run_command import command_settings, run
 from quire.contracts.status import DocumentStatus, PageStatus
 from quire.domain.counts import counted
@@ -57,6 +58,8 @@ def _show(found: DocumentStatus, pages: list[PageStatus]) -> None:
     console.print(one_line(JobView(found, [])))
     if found.error_message:
         console.print(found.error_message)
+    for line in found.waiting_for:
+        console.print(as_called(line))
     codes = Counter(e.code.value for e in found.progress_detail.page_errors.values())
     for code, count in sorted(codes.items()):
         console.print(f"{counted(count, 'page')} degraded with {code}")

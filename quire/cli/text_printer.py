@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from quire.cli.answer_age import AnswerAge
+from quire.cli.job_watch import JobWatch
 from quire.cli.output import say
 from quire.jobs.handles import Handle
 from quire.jobs.page_texts import PageTextReader
@@ -19,15 +19,12 @@ class TextPrinter:
         self._reader = PageTextReader(settings)
         self.written = ""
 
-    async def run(self, handle: Handle) -> None:
+    async def run(self, handle: Handle, watch: JobWatch) -> None:
         """Write pages as they become ready, until cancelled."""
-        age = AnswerAge()
         while True:
             found = await self._reader.read_next(handle)
             if found.answered:
-                age.answered()
-            else:
-                age.report()
+                watch.answered()
             for piece in found.pieces:
                 self._write(piece)
             if not found.pieces:

@@ -39,13 +39,14 @@ async def _watch(settings: Settings, job_id: str, output: ResultOutput) -> Exit:
     from quire.jobs.session import open_jobs
 
     async with open_jobs(settings) as jobs:
-        result = await follow_job(await find_job(jobs.client, job_id))
+        result = await follow_job(jobs, await find_job(jobs.client, job_id))
         return await show_result(settings, result, output)
 
 
 async def _watch_text(settings: Settings, job_id: str) -> Exit:
     """The document's text on standard output, page by page as it is read."""
-    from quire.cli.follow_job import until_done
+    from quire.cli.follow_job import together, until_done
+    from quire.cli.job_watch import JobWatch
     from quire.cli.text_printer import TextPrinter
     from quire.jobs.handles import find_job
     from quire.jobs.result import load_result, wait_for_result
@@ -54,7 +55,9 @@ async def _watch_text(settings: Settings, job_id: str) -> Exit:
     async with open_jobs(settings) as jobs:
         handle = await find_job(jobs.client, job_id)
         printer = TextPrinter(settings)
-        result = await until_done(printer.run(handle), wait_for_result(handle))
+        watch = JobWatch(jobs, job_id)
+        printing = together(printer.run(handle, watch), watch.run(aloud=True))
+        result = await until_done(printing, wait_for_result(handle))
         loaded = await load_result(settings, result)
         printer.finish(loaded.text.decode())
     say(f"{result.message}; {counted(result.metadata.total_pages, 'page')}")

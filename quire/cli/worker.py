@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -60,8 +61,9 @@ def main() -> None:
         sys.stderr.write(f"{error.format_message()}\n")
         code = 2
     # Interpreter teardown after the SDK's threads have run can crash (sdk-python issue 300).
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):  # a terminal that is gone
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(code)
 
 

@@ -12,6 +12,7 @@ from quire.client.given_settings import client_settings
 from quire.client.options import EstimateOptions, ListOptions, Options, Pages
 from quire.client.result import Result
 from quire.client.source import Source
+from quire.contracts.document import DocumentRequest
 from quire.contracts.status import DocumentStatus
 from quire.jobs.estimate import Estimate
 from quire.jobs.list_jobs import JobList
@@ -60,8 +61,8 @@ class AsyncClient:
     async def submit(self, source: Source, **options: Unpack[Options]) -> "AsyncJob":
         """Start a document's job, and do not wait for it."""
         submission = calls.Submission.of(source, options)
-        job_id = await self._run(submission.start)
-        return AsyncJob(self, job_id, submission.request.user_id)
+        request = await self._run(submission.start)
+        return AsyncJob(self, request.job_id, request.user_id, request)
 
     async def pages(self, source: Source, **options: Unpack[Options]) -> AsyncIterator[Page]:
         """The pages of a document in order, each as soon as all pages before it are done."""
@@ -124,10 +125,18 @@ async def _answer(future: Future[T]) -> T:
 class AsyncJob:
     """One job of an asynchronous client."""
 
-    def __init__(self, client: AsyncClient, job_id: str, user: str = "") -> None:
+    def __init__(
+        self,
+        client: AsyncClient,
+        job_id: str,
+        user: str = "",
+        request: DocumentRequest | None = None,
+    ) -> None:
         self._client = client
         self.job_id = job_id
         self.user = user
+        # What was submitted with it; unknown for a job by its id.
+        self._request = request
 
     def __repr__(self) -> str:
         return f"AsyncJob({self.job_id!r})"
@@ -139,7 +148,7 @@ class AsyncJob:
     async def pages(self) -> AsyncIterator[Page]:
         """Its pages in order, each as soon as all pages before it are done."""
         feed = await self._client._feed(self.job_id)
-        while batch := await self._client._run_alone(feed.read_next):
+        while batch := await self._client._run(lambda jobs: calls.pages(jobs, feed, self._request)):
             for page in batch:
                 yield page
 
@@ -149,7 +158,9 @@ class AsyncJob:
 
     async def result(self, timeout: float | None = None) -> Result:  # noqa: ASYNC109
         """Its result, once it is done; `TimeoutError` after so many seconds."""
-        return await self._client._run(lambda jobs: calls.result(jobs, self.job_id, timeout))
+        return await self._client._run(
+            lambda jobs: calls.result(jobs, self.job_id, timeout, self._request)
+        )
 
     async def retry(self, pages: Pages | None = None) -> Self:
         """Read its degraded pages again, or the named ones; `result` then waits for them."""

@@ -19,12 +19,15 @@ from quire.client.source import Source, given_document
 from quire.contracts.document import DocumentRequest
 from quire.contracts.status import DocumentStatus
 from quire.domain import errors
+from quire.domain.document.origin import shown_name
 from quire.domain.errors import UsageError
 from quire.jobs.access import Caller
+from quire.jobs.bound_request import check_bound
 from quire.jobs.cancel import cancel_job
 from quire.jobs.estimate import Estimate, estimate_cost
 from quire.jobs.handles import find_job
 from quire.jobs.list_jobs import BadFilter, JobFilter, JobList, list_jobs
+from quire.jobs.page_feed import Page, PageFeed
 from quire.jobs.result import LoadedResult, finished_result, load_result, wait_for_result
 from quire.jobs.retry import retry_pages
 from quire.jobs.session import Jobs
@@ -41,22 +44,24 @@ class Submission:
     request: DocumentRequest
     name: str | None
     password: str | None
+    replace: bool = False
 
     @classmethod
     def of(cls, source: Source, options: Options) -> "Submission":
         """Check what can be checked before anything is opened."""
         request = make_request(options)
-        return cls(source, request, options.get("name"), options.get("password"))
+        name, password = options.get("name"), options.get("password")
+        return cls(source, request, name, password, options.get("replace", False))
 
-    async def start(self, jobs: Jobs) -> str:
-        """Start the job, or find it under its id; returns the id."""
+    async def start(self, jobs: Jobs) -> DocumentRequest:
+        """Start the job, or find it under its id; returns the request, to which the id is bound."""
         given = given_document(self.source, self.name)
         ready = await prepare_request(jobs.settings, self.request, given, self.password)
         if self.name:
-            ready = ready.model_copy(update={"source_name": self.name})
+            ready = ready.model_copy(update={"source_name": shown_name(self.name)})
         with jobs.traces.command("submit", ready.job_id):
-            await submit(jobs, ready)
-        return ready.job_id
+            await submit(jobs, ready, replace=self.replace)
+        return ready
 
 
 async def estimate(settings: Settings, source: Source, options: EstimateOptions) -> Estimate:
@@ -86,8 +91,11 @@ async def wait(jobs: Jobs, job_id: str, seconds: float | None) -> bool:
         await asyncio.gather(ending, return_exceptions=True)
 
 
-async def result(jobs: Jobs, job_id: str, seconds: float | None) -> Result:
-    """The result of a job, once it is done; `TimeoutError` when that takes too long."""
+async def result(
+    jobs: Jobs, job_id: str, seconds: float | None, request: DocumentRequest | None = None
+) -> Result:
+    """The result of a job, once it is done; `TimeoutError` when that takes too long, and
+    `JobConflict` when the job's id is no longer bound to this request."""
     try:
         ended = await wait(jobs, job_id, seconds)
     except errors.JobNotFound:
@@ -96,7 +104,18 @@ async def result(jobs: Jobs, job_id: str, seconds: float | None) -> Result:
     if not ended:
         raise TimeoutError(f"job {job_id!r} is not done after {seconds} s; it goes on")
     finished = await finished_result(jobs, job_id)
-    return await _loaded(await load_result(jobs.settings, finished.result))
+    loaded = await load_result(jobs.settings, finished.result)
+    if request is not None:
+        await check_bound(jobs, request)
+    return await _loaded(loaded)
+
+
+async def pages(jobs: Jobs, feed: PageFeed, request: DocumentRequest | None) -> tuple[Page, ...]:
+    """Further pages of a job whose id is still bound to the request; none at its end."""
+    found = await feed.read_next()
+    if request is not None:
+        await check_bound(jobs, request)
+    return found
 
 
 async def _loaded(loaded: LoadedResult) -> Result:

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 from quire.client.loop_thread import LoopThread, at_exit
-from quire.domain.errors import QuireError, UsageError
+from quire.domain.errors import DiskFull, QuireError, UsageError, with_folder
 from quire.jobs.session import Jobs, open_jobs, temporal_errors
 from quire.settings import Settings
 
@@ -63,7 +63,7 @@ class Engine:
                     logging.getLogger(name).addHandler(logging.NullHandler())
                 self._thread = LoopThread()
                 at_exit.add(self)
-            return self._thread.start(_explained(work))
+            return self._thread.start(_explained(self.settings, work))
 
     async def _connection(self) -> Jobs:
         self._opening = self._opening or asyncio.Lock()
@@ -111,14 +111,18 @@ class Engine:
 CALL = "quire-call"
 
 
-async def _explained(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def _explained(settings: Settings, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """An error of ours with its remedy below it, where a traceback is printed."""
     task = asyncio.current_task()
     if task is not None:
         task.set_name(CALL)
     try:
-        with temporal_errors():
+        with temporal_errors(settings):
             return await work()
+    except DiskFull as error:
+        named = with_folder(error)
+        named.add_note(named.remedy)
+        raise named from None
     except QuireError as error:
         if error.remedy not in getattr(error, "__notes__", ()):
             error.add_note(error.remedy)

@@ -41,12 +41,15 @@ class Options(EstimateOptions, total=False):
     tier: Literal["primary", "secondary", "fast"]
     # Time for the whole document: "3m", seconds, or a timedelta.
     deadline: Duration | None
-    # The job's id. A job that runs or is done under this id is used, not started again.
+    # The job's id. A job that runs or is done under this id is used, not started again; it is
+    # bound to its request, and refused for another one (`JobConflict`).
     job_id: str | None
     # The owner of the job.
     user: str
     # Read the document again although its result is stored.
     force: bool
+    # With `force`: also when the job is running, which then ends.
+    replace: bool
 
 
 class ListOptions(TypedDict, total=False):
@@ -69,6 +72,8 @@ class ListOptions(TypedDict, total=False):
 def make_request(options: Options) -> DocumentRequest:
     """The request for a document, whose origin is not known yet."""
     refuse_unknown(options, Options)
+    if options.get("replace") and not options.get("force"):
+        raise UsageError("replace: it goes with force=True.", _SEE)
     job_id = options.get("job_id")
     if job_id is not None:
         check_job_id(job_id, "job_id")

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from quire.contracts.results import DocumentReport, ResultMetadata
-from quire.domain.errors import UsageError
+from quire.domain.errors import UsageError, disk_full, is_disk_full, with_folder
 from quire.jobs.page_feed import Page, result_pages
 from quire.jobs.result import LoadedResult, save_result
 
@@ -55,6 +55,8 @@ class Result:
         try:
             save_result(LoadedResult(self.report, self.text.encode()), place)
         except OSError as error:
+            if is_disk_full(error):
+                raise with_folder(disk_full(error, "--out", place)) from None
             why = error.strerror or type(error).__name__
             raise UsageError(
                 f"{place}: {why}.", "The result is kept; use another folder."

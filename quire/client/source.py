@@ -11,7 +11,7 @@ from quire.jobs.origins import Given, Upload
 
 UNNAMED = "document"
 
-PathLike = str | os.PathLike[str]
+PathLike = str | os.PathLike[str] | os.PathLike[bytes]
 Source = PathLike | bytes | bytearray | memoryview | IO[bytes] | Sequence[PathLike]
 
 
@@ -38,10 +38,9 @@ def _origins(source: object) -> list[str]:
 
 
 def _path(one: object) -> str:
-    if isinstance(one, str | os.PathLike):
-        path = os.fspath(one)
-        if isinstance(path, str) and path:
-            return path
+    # A path may give itself as bytes, and its name need not be UTF-8.
+    if isinstance(one, str | os.PathLike) and (path := os.fsdecode(one)):
+        return path
     raise UsageError(
         f"{one!r:.60} cannot be a document.",
         "Give a path, bytes, a file object, a URL, or a list of page images.",

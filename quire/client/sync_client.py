@@ -11,6 +11,7 @@ from quire.client.given_settings import client_settings
 from quire.client.options import EstimateOptions, ListOptions, Options, Pages
 from quire.client.result import Result
 from quire.client.source import Source
+from quire.contracts.document import DocumentRequest
 from quire.contracts.status import DocumentStatus
 from quire.jobs.estimate import Estimate
 from quire.jobs.list_jobs import JobList
@@ -61,8 +62,8 @@ class Client:
     def submit(self, source: Source, **options: Unpack[Options]) -> "Job":
         """Start a document's job, and do not wait for it."""
         submission = calls.Submission.of(source, options)
-        job_id = self._run(submission.start)
-        return Job(self, job_id, submission.request.user_id)
+        request = self._run(submission.start)
+        return Job(self, request.job_id, request.user_id, request)
 
     def pages(self, source: Source, **options: Unpack[Options]) -> Iterator[Page]:
         """The pages of a document in order, each as soon as all pages before it are done."""
@@ -123,10 +124,18 @@ class Client:
 class Job:
     """One job of a client."""
 
-    def __init__(self, client: Client, job_id: str, user: str = "") -> None:
+    def __init__(
+        self,
+        client: Client,
+        job_id: str,
+        user: str = "",
+        request: DocumentRequest | None = None,
+    ) -> None:
         self._client = client
         self.job_id = job_id
         self.user = user
+        # What was submitted with it; unknown for a job by its id.
+        self._request = request
 
     def __repr__(self) -> str:
         return f"Job({self.job_id!r})"
@@ -138,7 +147,7 @@ class Job:
     def pages(self) -> Iterator[Page]:
         """Its pages in order, each as soon as all pages before it are done."""
         feed = self._client._feed(self.job_id)
-        while batch := self._client._run_alone(feed.read_next):
+        while batch := self._client._run(lambda jobs: calls.pages(jobs, feed, self._request)):
             yield from batch
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -147,7 +156,9 @@ class Job:
 
     def result(self, timeout: float | None = None) -> Result:
         """Its result, once it is done; `TimeoutError` after so many seconds."""
-        return self._client._run(lambda jobs: calls.result(jobs, self.job_id, timeout))
+        return self._client._run(
+            lambda jobs: calls.result(jobs, self.job_id, timeout, self._request)
+        )
 
     def retry(self, pages: Pages | None = None) -> Self:
         """Read its degraded pages again, or the named ones; `result` then waits for them."""

@@ -45,6 +45,11 @@ def is_none(value: object) -> bool:
     return value is None
 
 
+def is_false(value: object) -> bool:
+    """The same for a switch that is off, or a number that is 0."""
+    return not value
+
+
 def is_empty(value: Sized) -> bool:
     """The same for a collection."""
     return len(value) == 0

@@ -31,6 +31,9 @@ class CarriedPage(Lean):
     wasted: Paid = NOTHING
     paid_before: Paid = NOTHING
     last_attempt: float = 0.0
+    # A route for each failure that counts against the page, and when it last went to the back.
+    strikes: tuple[int, ...] = ()
+    back_since: float = 0.0
 
 
 class CarriedDispatch(Lean):
@@ -39,6 +42,11 @@ class CarriedDispatch(Lean):
     pages: tuple[CarriedPage, ...] = ()
     breakers: dict[str, Breaker] = Field(default_factory=dict)
     answered: tuple[int, ...] = ()
+    # How long the last answers of each route took, in milliseconds.
+    latencies: tuple[tuple[int, ...], ...] = ()
+    # How many pages were asked of two routes at once, and how many had ended before this run.
+    hedged: int = 0
+    ended: int = 0
 
 
 class Carried(Wire):

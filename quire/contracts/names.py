@@ -18,6 +18,14 @@ STARTED_MEMO = "QuireStarted"
 # The memo with the file's name, for lists. Names are private: a memo is encrypted as payloads are,
 # and a search attribute could not be.
 NAME_MEMO = "QuireSourceName"
+# The memo with the deadline in seconds, where one was asked for, and that of a document which was
+# stuck and started again: the watch must not have to ask a stuck document.
+DEADLINE_MEMO = "QuireDeadline"
+HEALED_MEMO = "QuireHealed"
+# The summary of the timer that keeps a document's deadline.
+DEADLINE_TIMER = "the document's deadline"
+# The schedule of the watch over all documents; its workflows are called after it.
+WATCH_SCHEDULE = "quire-watch"
 # The header of a start that holds its signature, and where the store keeps the key that signs.
 SIGNATURE_HEADER = "quire-signature"
 SIGNING_KEY = "keys/signing"
@@ -36,3 +44,8 @@ def route_queue(provider: str, model: str) -> str:
 def workflow_id(job_id: str) -> str:
     """The workflow id of a job."""
     return WORKFLOW_ID_PREFIX + job_id
+
+
+def job_id_of(workflow_id: str) -> str:
+    """The job of a workflow."""
+    return workflow_id.removeprefix(WORKFLOW_ID_PREFIX)

@@ -6,7 +6,7 @@ and the workflow and its next runs read it from history."""
 from typing import Literal
 
 from quire.contracts.base import Wire
-from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.reading import Hyphens, ImageOptions, ReadingOptions
 from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, ProviderPlan
 
 
@@ -30,6 +30,7 @@ class PlanDefaults(Wire):
     context_radius: int = 1
     context_bytes: int = 3000
     every_page: bool = False
+    hyphens: Hyphens = "join"
 
 
 class DocumentPlan(Wire):

@@ -18,6 +18,20 @@ class ImageOptions(Wire):
     jpeg_quality: int = 70
 
 
+# What becomes of words that the end of a line has torn apart.
+Hyphens = Literal["join", "keep"]
+
+
+class TextOptions(Wire):
+    """How text is written that was read without a vendor: the text layer, and local OCR.
+
+    The defaults are those of plans from before there were such options."""
+
+    # The rules of order, letters and hyphens; raise it with any change of what they give.
+    version: int = 1
+    hyphens: Hyphens = "keep"
+
+
 class ReadingOptions(Wire):
     """All that shapes a model's answer besides page and route; part of every answer's key."""
 
@@ -32,3 +46,7 @@ class ReadingOptions(Wire):
     # The wording around the page. Version 1 is written as the absence of one, so that answers
     # bought before there were versions keep their keys.
     prompt_version: int = Field(default=1, exclude_if=lambda version: version == 1)
+    # Part of the keys of local answers only: a vendor's answer is not bought again for it.
+    text: TextOptions = Field(
+        default=TextOptions(), exclude_if=lambda options: options == TextOptions()
+    )

@@ -49,6 +49,8 @@ class ResultMetadata(Wire):
     cancelled: bool = False
     missing_pages: int
     result_text_len: int
+    # Of `text.txt` as it was written; empty in results of versions from before.
+    text_sha256: str = ""
     result_local_path: str | None = None
     result_s3_url: str | None = None
     # What this run paid: the sums over the pages.
@@ -56,6 +58,8 @@ class ResultMetadata(Wire):
     output_tokens: int = 0
     cost_usd: float | None = 0.0
     warnings: tuple[str, ...] = ()
+    # How often the document was stuck and started again.
+    healed: int = 0
 
 
 class DocumentResult(Wire):
@@ -85,3 +89,5 @@ class DocumentReport(DocumentResult):
     """`result.json`."""
 
     pages: tuple[PageResult, ...]
+    # Over everything else in the file and the job's id; empty in those of versions from before.
+    checksum: str = ""

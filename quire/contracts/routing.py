@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quire.contracts.base import Wire, is_empty, is_none
+from quire.contracts.base import Wire, is_empty, is_false, is_none
 from quire.contracts.page import Classification
 
 
@@ -21,10 +21,19 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half_open"
 
 
+# What opens a breaker: the first failure, a share of a window of calls, or what sort of failure it
+# was and how long it lasts. The defaults of wire types stay as plans of before lack them.
+Trip = Literal["first", "window", "adaptive"]
+# What becomes of a page that no route takes now.
+Mode = Literal["fail_fast", "hold", "adaptive"]
+# The vendor asks for a slower pace, fails, or will not serve us at all.
+Sort = Literal["", "pace", "sick", "out"]
+
+
 class BreakerPolicy(Wire):
     """When a breaker opens, and for how long."""
 
-    trip: Literal["first", "window"] = "first"
+    trip: Trip = "first"
     base_backoff_s: float = Field(default=30.0, gt=0)
     max_backoff_s: float = Field(default=300.0, gt=0)
     window: int = Field(default=20, ge=1)
@@ -48,6 +57,25 @@ class Breaker(Wire):
     reason: str = ""
     # When the calls in `recent` ended; only where the window is a time.
     times: tuple[float, ...] = Field(default=(), exclude_if=is_empty)
+    # The rest is of the adaptive rule only. Failures of one sort in a row, and that sort; a closed
+    # breaker of the sort `pace` rests until `retry_at`.
+    streak: int = Field(default=0, exclude_if=is_false)
+    sort: Sort = Field(default="", exclude_if=is_false)
+    # When the first of the failures that still last happened.
+    since: float = Field(default=0.0, exclude_if=is_false)
+    last_answer: float = Field(default=0.0, exclude_if=is_false)
+    # It has answered or refused in this document: it is alive.
+    answered: bool = Field(default=False, exclude_if=is_false)
+    # So many calls at once, after the vendor asked for a slower pace; None is no limit of its own.
+    width: int | None = Field(default=None, exclude_if=is_none)
+    # How many long rests it has had since it looks dead.
+    long_rests: int = Field(default=0, exclude_if=is_false)
+
+    @property
+    def rests(self) -> bool:
+        """It is left alone until `retry_at`: it is open, or was asked to slow down."""
+        paced = self.state is BreakerState.CLOSED and self.sort == "pace"
+        return self.state is BreakerState.OPEN or paced
 
 
 Tier = Literal["primary", "secondary", "fast"]
@@ -116,7 +144,7 @@ class Chain(Wire):
 class DispatchPolicy(Wire):
     """How eagerly pages move on, and how many may be under way."""
 
-    mode: Literal["fail_fast", "hold"] = "fail_fast"
+    mode: Mode = "fail_fast"
     when_busy: Literal["spill", "wait"] = "spill"
     window: int = 32
     max_rounds: int = 3

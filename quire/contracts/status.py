@@ -25,6 +25,10 @@ class ProgressDetail(Wire):
     # None when the price of a model is unknown.
     cost_usd: float | None = 0.0
     cancelled: bool = False
+    # `provider:model` of the plan, in order; none before there is a plan.
+    routes: tuple[str, ...] = ()
+    # How often the document was stuck and started again.
+    healed: int = 0
 
 
 class DocumentStatus(Wire):
@@ -45,6 +49,9 @@ class DocumentStatus(Wire):
     deadline_at: str | None = None
     completed_at: str | None = None
     error_message: str | None = None
+    # What the job waits for that is missing, with what to do. The workflow cannot see it and
+    # answers nothing: `quire status` and the Python API ask the server.
+    waiting_for: tuple[str, ...] = ()
 
 
 class PageRange(StrictWire):

@@ -52,6 +52,9 @@ class AttemptRequest(Lean):
     hurried: bool = False
     # The page's first, second, ... over all its routes: for people.
     attempt: int = 1
+    # The route has answered in this document: nothing of its time is kept for other routes, and
+    # what the attempt waited for a slot is not taken off. Only under the adaptive rule.
+    proven: bool = False
 
 
 class AttemptReceipt(Lean):
@@ -66,6 +69,11 @@ class AttemptReceipt(Lean):
     # What this run paid for it; and for answers that are not the one in the store.
     paid: Paid = NOTHING
     wasted: Paid = NOTHING
+    # The route that read it, by its place in the chain, where it is not the attempt's own: a run
+    # that this one replaced had it read there.
+    read_by: int | None = None
+    # The vendor said that what is left of its rate is used up: the route rests so long.
+    pause_s: float | None = None
 
 
 class AttemptFailure(Lean):
@@ -106,6 +114,10 @@ class FinalizeRequest(Wire):
     origin: str = ""
     # Under which name the result may be found again; empty when it may not.
     finished: str = ""
+    # For pages whose survey is gone from the store: they are surveyed again.
+    sealed_password: str | None = None
+    # How often the document was stuck and started again.
+    healed: int = 0
 
 
 class ReuseRequest(Wire):
@@ -118,6 +130,8 @@ class ReuseRequest(Wire):
     finished: str
     user_id: str
     started_at: str
+    # How often the document was stuck and started again.
+    healed: int = 0
 
 
 class ReuseReceipt(Wire):

@@ -4,10 +4,12 @@ Activities and clients write these objects, and other workers read them, also la
 
 from typing import NamedTuple
 
-from quire.contracts.base import Wire
-from quire.contracts.document import DocumentKind
+from pydantic import Field
+
+from quire.contracts.base import Wire, is_empty, is_false
+from quire.contracts.document import DocumentKind, ReplacedRun
 from quire.contracts.page import Classification, Usage
-from quire.contracts.reading import ReadingOptions
+from quire.contracts.reading import Hyphens, ReadingOptions
 from quire.contracts.results import DocumentReport
 
 
@@ -18,6 +20,12 @@ class PageSurvey(Wire):
     classification: Classification
     reason: str
     text: str = ""
+    # The same with its lines as they stand, where torn words were joined in `text`.
+    unjoined: str = ""
+
+    def text_with(self, hyphens: Hyphens) -> str:
+        """The text as the setting wants it."""
+        return self.unjoined if hyphens == "keep" and self.unjoined else self.text
 
 
 class StoredAnswer(Wire):
@@ -47,6 +55,10 @@ class Brief(Wire):
     stand_down: bool = True
     kind: DocumentKind = "pdf"
     sealed_password: str | None = None
+    # Breakers follow the adaptive rule: a timeout alone closes no gate.
+    adaptive: bool = Field(default=False, exclude_if=is_false)
+    # Left out of the stored form, and so of the brief's name, where there are none.
+    replaced: tuple[ReplacedRun, ...] = Field(default=(), exclude_if=is_empty)
 
 
 class StoredResult(Wire):

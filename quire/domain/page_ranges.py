@@ -9,11 +9,12 @@ def choose_pages(spec: str | None, page_count: int) -> tuple[int, ...]:
     """The pages of the document that `spec` names, each once, in page order."""
     if spec is None:
         return tuple(range(1, page_count + 1))
-    chosen: set[int] = set()
-    for first, last in parse_pages(spec):
-        end = page_count if last is None else min(last, page_count)
-        chosen.update(range(first, end + 1))
-    return tuple(sorted(chosen))
+    chosen: list[int] = []
+    # In rising order each page is looked at once, however often a list of foreign make names it.
+    for first, last in sorted((a, page_count if b is None else b) for a, b in parse_pages(spec)):
+        begin = max(first, chosen[-1] + 1) if chosen else first
+        chosen.extend(range(begin, min(last, page_count) + 1))
+    return tuple(chosen)
 
 
 def format_pages(pages: Iterable[int]) -> str:

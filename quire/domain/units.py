@@ -5,12 +5,24 @@ from datetime import timedelta
 
 from quire.contracts.names import LONGEST_DEADLINE_S
 
+# A running document needs what is younger.
+SHORTEST_AGE_S = 3600.0
 MOST_CALLS = 1000
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {
     "": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30,
 }  # fmt: skip
+
+
+def parse_age(value: object) -> float:
+    """`30d` as seconds: how long something unused is kept, an hour at least."""
+    text = str(value).strip()
+    days = re.fullmatch(r"([0-9]{1,4})d", text)
+    seconds = int(days[1]) * 86400.0 if days else parse_duration(text)
+    if seconds < SHORTEST_AGE_S:
+        raise ValueError("an age such as 30d, 1h at least")
+    return seconds
 
 
 def parse_duration(value: object) -> float:

@@ -1,20 +1,19 @@
-"""Removes objects that were not used for long from the store and, on request, results."""
+"""Removes objects that were not used for long from the store and, on request, results.
+
+What open documents need stays, whatever its age: the server is asked for it.
+"""
 
 import asyncio
-import time
-from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from quire.app import open_cache, open_store
-from quire.domain.document.keys import KINDS
-from quire.ports import Entry, Store
+from quire.app.parts import open_cache, open_store
+from quire.domain.document.open_documents import OpenDocuments
+from quire.jobs.session import open_jobs
 from quire.settings import Settings
 from quire.store.places import open_place
-
-# Younger objects may belong to a document that is being read.
-YOUNGEST_S = 3600.0
-AT_ONCE = 16
+from quire.store.remove_unused import YOUNGEST_S, Removed, Rule, remove_unused
+from quire.temporal.embedded import has_database
+from quire.temporal.open_documents import find_open_documents
 
 
 @dataclass(frozen=True)
@@ -24,14 +23,8 @@ class CleanRequest:
     older_than_s: float
     dry_run: bool = False
     results: bool = False
-
-
-@dataclass(frozen=True)
-class Removed:
-    """How much of one kind was removed."""
-
-    objects: int
-    bytes: int
+    # Do not ask the server: what open documents need goes, too.
+    offline: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,54 +36,39 @@ class CleanOutcome:
     bytes: int
     kinds: dict[str, Removed]
     cache_bytes: int
+    # Old enough, and kept for documents that are open.
+    spared: Removed = field(default=Removed(0, 0))
 
 
 async def clean_store(settings: Settings, request: CleanRequest) -> CleanOutcome:
     """Remove old objects of the store and the cache, and old results if the request says so."""
     if request.older_than_s < YOUNGEST_S:
         raise ValueError("running documents need what is younger than 1h")
-    removed, size = Counter[str](), Counter[str]()
-    places = [(open_store(settings), _kind_in_store)]
+
+    async def find_open() -> OpenDocuments:
+        # Without a database there never was a document.
+        if request.offline or not (settings.cluster or has_database(settings.state_dir)):
+            return OpenDocuments()
+        async with open_jobs(settings, roles=()) as jobs:
+            return await find_open_documents(jobs.client)
+
+    rule = Rule(keep_s=request.older_than_s, dry_run=request.dry_run)
+    removal = await remove_unused(open_store(settings), rule, find_open)
+    kinds = dict(removal.kinds)
     if request.results:
-        cache = open_cache(settings)
-        places.append((open_place(settings.results_place, cache), lambda key: "results"))
-    for store, kind_of in places:
-        async for kind, entry in _remove(store, kind_of, request):
-            removed[kind] += 1
-            size[kind] += entry.bytes
+        place = open_place(settings.results_place, open_cache(settings))
+        kinds |= (await remove_unused(place, rule, _none, lambda key: "results")).kinds
     cached = 0 if request.dry_run else await asyncio.to_thread(open_cache(settings).clean)
     return CleanOutcome(
         dry_run=request.dry_run,
-        objects=sum(removed.values()),
-        bytes=sum(size.values()),
-        kinds={kind: Removed(removed[kind], size[kind]) for kind in sorted(removed)},
+        objects=sum(removed.objects for removed in kinds.values()),
+        bytes=sum(removed.bytes for removed in kinds.values()),
+        kinds={kind: kinds[kind] for kind in sorted(kinds)},
         cache_bytes=cached,
+        spared=removal.spared,
     )
 
 
-async def _remove(
-    store: Store, kind_of: Callable[[str], str | None], request: CleanRequest
-) -> AsyncIterator[tuple[str, Entry]]:
-    before = time.time() - request.older_than_s
-    batch: list[str] = []
-    async for entry in store.entries():
-        kind = kind_of(entry.key)
-        if kind is None or entry.modified > before:
-            continue
-        yield kind, entry
-        batch.append(entry.key)
-        if len(batch) == AT_ONCE:
-            await _delete(store, batch, request)
-    await _delete(store, batch, request)
-
-
-async def _delete(store: Store, batch: list[str], request: CleanRequest) -> None:
-    keys = list(batch)
-    batch.clear()
-    if not request.dry_run:
-        await asyncio.gather(*(store.delete(key) for key in keys))
-
-
-def _kind_in_store(key: str) -> str | None:
-    kind = key.partition("/")[0]
-    return kind if kind in KINDS else None
+async def _none() -> OpenDocuments:
+    """A result is no open document's: it is written at the end."""
+    return OpenDocuments()

@@ -4,24 +4,23 @@ import asyncio
 import secrets
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.client import Client
 from temporalio.service import RPCError
 
-from quire.app import open_cache, open_documents, plan_defaults
-from quire.contracts.names import DOCUMENTS_QUEUE, LOCAL_MODEL, LOCAL_PROVIDER, WORKFLOW_QUEUE
+from quire.app.parts import open_cache, open_documents, plan_defaults
+from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.reading import ImageOptions
 from quire.domain import errors
 from quire.domain.errors import QuireError
+from quire.jobs.check_queues import check_queues
+from quire.jobs.finding import Finding
 from quire.providers.registry import spec_of
 from quire.settings import ProviderSettings, Settings, setting_name
 from quire.store.cache import FileCache
 from quire.store.places import open_place
-from quire.temporal.connect import connect, is_served, refused_by_temporal
+from quire.temporal.connect import connect, refused_by_temporal
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.search_attributes import absent_search_attributes
 
@@ -31,16 +30,8 @@ ONE_PAGE = b"""%PDF-1.4
 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj
 trailer<</Root 1 0 R>>
 """
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was checked. `ok` is None for what is merely not configured."""
-
-    name: str
-    ok: bool | None
-    detail: str
-    remedy: str = ""
+# A vendor may answer a byte at a time.
+PROBE_S = 10.0
 
 
 async def examine(settings: Settings) -> list[Finding]:
@@ -73,7 +64,7 @@ async def _temporal(settings: Settings) -> list[Finding]:
             if absent:
                 raise errors.search_attributes_missing(client.namespace, absent)
             found = Finding("temporal", True, f"cluster at {settings.temporal_address}")
-            return [found, *await _workers(client), *_starts(settings)]
+            return [found, *await check_queues(client, settings), *_starts(settings)]
         server = EmbeddedServer(settings.state_dir)
         info = await server.start()
         await connect(settings, info.address)
@@ -84,22 +75,6 @@ async def _temporal(settings: Settings) -> list[Finding]:
         return [Finding("temporal", False, said.message, said.remedy)]
     except QuireError as error:
         return [Finding("temporal", False, error.info.message, error.info.remedy)]
-
-
-async def _workers(client: Client) -> list[Finding]:
-    """The queues that every cluster needs. Those of models depend on the workers' keys."""
-    queues = {
-        WORKFLOW_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        DOCUMENTS_QUEUE: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-    }
-    return [
-        Finding("workers", True, f"queue {queue} is served")
-        if await is_served(client, queue, kind)
-        else Finding(
-            "workers", False, f"no worker serves queue {queue}", "Start one with `quire-worker`."
-        )
-        for queue, kind in queues.items()
-    ]
 
 
 def _starts(settings: Settings) -> list[Finding]:
@@ -184,14 +159,22 @@ async def _probe(name: str, own: ProviderSettings) -> Finding:
     key = own.api_key.get_secret_value() if own.api_key else "none"
     request = spec.probe(base, key)
     try:
-        async with httpx.AsyncClient(timeout=5.0) as http:
-            answer = await http.get(request.url, headers=dict(request.headers))
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        async with (
+            asyncio.timeout(PROBE_S),
+            httpx.AsyncClient(timeout=5.0) as http,
+            # The status says it all: the body, which may have no end, is not read.
+            http.stream("GET", request.url, headers=dict(request.headers)) as answer,
+        ):
+            pass
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
         remedy = f"Check the network and {setting_name(name, 'base_url')}."
         return Finding(name, False, f"{base}: {type(error).__name__}", remedy)
     if answer.status_code in (401, 403):
         remedy = f"Correct {setting_name(name, 'api_key')}."
         return Finding(name, False, f"{base} refuses the key", remedy)
+    if answer.is_redirect:
+        remedy = f"Correct {setting_name(name, 'base_url')}: pages are never sent elsewhere."
+        return Finding(name, False, f"{base} redirects to another address", remedy)
     if answer.status_code >= 500:
         return Finding(name, False, f"{base} answers {answer.status_code}", "Try again later.")
     return Finding(name, True, base)

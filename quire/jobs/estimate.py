@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.app import open_documents, open_ingest, open_store, plan_defaults, route_cost
+from quire.app.parts import open_documents, open_ingest, open_store, plan_defaults, route_cost
 from quire.contracts.document import DocumentRequest
 from quire.contracts.plan import PlanDefaults
 from quire.contracts.steps import SurveyRequest

@@ -1,4 +1,4 @@
-"""Makes a document reachable for workers: local files are checked, and stored where needed."""
+"""Makes a document reachable for workers: local files are checked and stored."""
 
 import asyncio
 import tempfile
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from quire.app import open_store
+from quire.app.parts import open_store
 from quire.contracts.document import DocumentRequest
 from quire.domain import errors
 from quire.domain.document.keys import source_key
-from quire.domain.document.origin import STORED
+from quire.domain.document.origin import STORED, shown_name
 from quire.settings import Settings
 from quire.sources.fetch import is_remote
 from quire.sources.file_kind import check_file
@@ -46,7 +46,8 @@ async def with_origin(
         origin = await _prepare_upload(settings, given)
     else:
         origin = await _prepare_named(settings, given)
-    return request.model_copy(update={"source": origin.source, "source_name": origin.name})
+    name = shown_name(origin.name)
+    return request.model_copy(update={"source": origin.source, "source_name": name})
 
 
 async def _prepare_named(settings: Settings, origins: Sequence[str]) -> Origin:
@@ -58,7 +59,11 @@ async def _prepare_named(settings: Settings, origins: Sequence[str]) -> Origin:
 async def _prepare_upload(settings: Settings, upload: Upload) -> Origin:
     """Store the bytes under their hash: no worker could read them again where they came from."""
     limit, store = settings.max_file_size, open_store(settings)
-    with tempfile.TemporaryDirectory(prefix="quire-") as folder:
+    place = tempfile.gettempdir()
+    with (
+        errors.disk_errors("TMPDIR", place),
+        tempfile.TemporaryDirectory(prefix="quire-") as folder,
+    ):
         path = Path(folder) / "document"
         await asyncio.to_thread(save_stream, upload.stream, path, limit, upload.name)
         if check_file(path, limit, upload.name) == "image":
@@ -69,8 +74,8 @@ async def _prepare_upload(settings: Settings, upload: Upload) -> Origin:
 
 
 async def prepare_origin(settings: Settings, given: Sequence[str]) -> Origin:
-    """Check local files before anything starts; page images, and files that workers elsewhere could
-    not reach, go into the store."""
+    """Check local files before anything starts, and put them into the store: a job is about these
+    bytes, whatever becomes of the path, and workers elsewhere could not reach it."""
     if len(given) == 1 and is_remote(given[0]):
         return Origin(given[0], name_in_url(given[0]))
     return await _prepare_files(settings, [_local(origin) for origin in given])
@@ -84,8 +89,6 @@ async def _prepare_files(settings: Settings, paths: list[Path]) -> Origin:
     limit = settings.max_file_size
     first = paths[0]
     if len(paths) == 1 and not first.is_dir() and check_file(first, limit) == "pdf":
-        if not settings.cluster:
-            return Origin(str(first), first.name)
         sha256 = await asyncio.to_thread(hash_file, first)
         await open_store(settings).put_file(source_key(sha256), first)
         return Origin(STORED + sha256, first.name)

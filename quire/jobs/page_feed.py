@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from temporalio.client import WorkflowExecutionStatus, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
-from quire.app import open_store
+from quire.app.parts import open_store
 from quire.contracts.page import Attempt, Classification, PageError, TextSource
 from quire.contracts.status import PageRange, PageStatus
 from quire.contracts.stored import StoredAnswer
@@ -120,7 +120,8 @@ class PageFeed:
     async def _page(
         self, sha256: str, status: PageStatus, source: TextSource, key: str
     ) -> Page | None:
-        """The page with its text; None where the store does not show the text yet."""
+        """The page with its text; None where the store does not show the text yet, or no longer:
+        the result will have it."""
         answer = None
         if key:
             stored = await self._store.get(key)
@@ -129,9 +130,11 @@ class PageFeed:
             answer = StoredAnswer.model_validate_json(stored)
         number = status.page
         surveyed = {} if answer else await self._surveyed.between(sha256, number, number)
+        if answer is None and number not in surveyed:
+            return None
         return Page(
             number=number,
-            text=page_body(answer.text if answer else surveyed.get(number, "")),
+            text=page_body(answer.text if answer else surveyed[number]),
             source=source,
             classification=status.classification,
             provider=answer.provider if answer else None,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from quire.app import open_store
+from quire.app.parts import open_store
 from quire.contracts.status import PageTexts
 from quire.contracts.stored import StoredAnswer
 from quire.domain.document.merge import merge_pages
@@ -47,6 +47,7 @@ class PageTextReader:
 
     async def _text(self, done: PageTexts, page: int, key: str) -> str | None:
         if not key:
-            return (await self._surveyed.between(done.sha256, page, page)).get(page, "")
+            # A survey that is gone is made again for the result, at the latest.
+            return (await self._surveyed.between(done.sha256, page, page)).get(page)
         stored = await self._store.get(key)
         return None if stored is None else StoredAnswer.model_validate_json(stored).text

@@ -1,23 +1,27 @@
 """The result of a job: waits for it, and loads its files."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from quire.app import open_results
+from quire.app.parts import open_results, open_store
 from quire.contracts.codes import ErrorInfo
 from quire.contracts.names import JOB_ID
 from quire.contracts.results import DocumentReport, DocumentResult
 from quire.domain import errors
 from quire.domain.document.keys import result_key
 from quire.domain.document.merge import split_pages
+from quire.domain.document.origin import shown_name
 from quire.jobs.handles import Handle, describe, handle_of
+from quire.jobs.heal import result_of_last_run
 from quire.jobs.session import Jobs
 from quire.ports import Store
 from quire.settings import Settings
+from quire.store.results import read_report, read_result, with_checksum
 
 # How long a link to a result works: a working day.
 LINK_SECONDS = 8 * 3600
@@ -48,9 +52,10 @@ class FinishedJob:
 
 
 async def wait_for_result(handle: Handle) -> DocumentResult:
-    """The job's result once it is done; `DocumentRefused` when there was no document."""
+    """The job's result once it is done; `DocumentRefused` when there was no document. Where the
+    job was stuck and is started again, that of the new run."""
     try:
-        return await handle.result()
+        return await result_of_last_run(handle)
     except WorkflowFailureError as error:
         cause = error.cause
         if isinstance(cause, ApplicationError) and cause.details:
@@ -79,30 +84,41 @@ async def _stored_result(settings: Settings, job_id: str) -> DocumentReport | No
     if not re.fullmatch(JOB_ID, job_id):
         return None
     key = result_key(job_id, "result.json")
-    stored = await open_results(settings).found(None, key).get(key)
-    return None if stored is None else DocumentReport.model_validate_json(stored)
+    return await read_report(open_results(settings).found(None, key), job_id)
 
 
 async def load_result(settings: Settings, result: DocumentResult) -> LoadedResult:
-    """The files of a finished job."""
-    job_id, store = result.job_id, await _place_of(settings, result)
-    report_json = await store.get(result_key(job_id, "result.json"))
-    text = await store.get(result_key(job_id, "text.txt"))
-    if report_json is None or text is None:
-        raise errors.result_gone(job_id)
-    return LoadedResult(DocumentReport.model_validate_json(report_json), text)
+    """The files of a finished job as they were written; a warning says if they were changed."""
+    place = await _place_of(settings, result)
+    found = await read_result(place, open_store(settings), result.job_id)
+    if found is None:
+        raise errors.result_gone(result.job_id)
+    return LoadedResult(*found)
 
 
 def save_result(loaded: LoadedResult, folder: Path) -> DocumentReport:
     """Write `text.txt` and `result.json` into a folder; the report there names the text there."""
     target = folder / "text.txt"
-    here = {"result_local_path": str(target.absolute())}
+    here = {"result_local_path": shown_name(str(target.absolute()))}
     meta = loaded.report.metadata.model_copy(update=here)
-    moved = loaded.report.model_copy(update={"metadata": meta})
+    moved = with_checksum(loaded.report.model_copy(update={"metadata": meta}))
     folder.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(loaded.text)
-    (folder / "result.json").write_text(moved.model_dump_json(indent=2), encoding="utf-8")
+    _write_both(folder, loaded.text, moved.model_dump_json(indent=2).encode())
     return moved
+
+
+def _write_both(folder: Path, text: bytes, report: bytes) -> None:
+    """Both files or neither: half of a result would pass for one."""
+    parts = {folder / name: folder / f".part-{name}" for name in ("text.txt", "result.json")}
+    try:
+        for part, data in zip(parts.values(), (text, report), strict=True):
+            part.write_bytes(data)
+        for target, part in parts.items():
+            part.replace(target)
+    finally:
+        for part in parts.values():
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 async def result_link(settings: Settings, result: DocumentResult) -> str | None:

@@ -11,9 +11,9 @@ from temporalio.exceptions import ApplicationError
 
 from quire.contracts.codes import ErrorInfo
 from quire.contracts.document import RetryRequest
-from quire.contracts.names import WORKFLOW_QUEUE
 from quire.domain import errors
 from quire.domain.document.retry import pages_to_retry
+from quire.jobs.absent import why_unanswered
 from quire.jobs.access import Caller, check_owner
 from quire.jobs.handles import Handle, describe, handle_of, request_of
 from quire.jobs.result import load_result, wait_for_result
@@ -53,7 +53,7 @@ async def retry_pages(
     again = pages_to_retry(pages, {page.page: page.source for page in report.pages})
     if not again:
         return RetryOutcome(handle, nothing_to_do=True)
-    begun = begun.model_copy(update={"retry": request, "force": False})
+    begun = begun.model_copy(update={"retry": request, "force": False, "replaced": ()})
     return RetryOutcome(await submit_again(jobs, begun), again)
 
 
@@ -64,7 +64,7 @@ async def _update(jobs: Jobs, job_id: str, request: RetryRequest) -> RetryOutcom
     except WorkflowUpdateFailedError as error:
         raise _refusal(error) from None
     except WorkflowUpdateRPCTimeoutOrCancelledError:
-        raise errors.no_worker_answers(job_id, queue=WORKFLOW_QUEUE) from None
+        raise await why_unanswered(jobs, job_id) from None
     return RetryOutcome(handle, tuple(answer.pages))
 
 

@@ -14,20 +14,25 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from quire.app import Parts, build_parts, build_workers, open_store, open_traces
+from quire.app.parts import Parts, build_parts, open_store, open_traces
+from quire.app.store_upkeep import tend_store
+from quire.app.workers import build_workers
 from quire.contracts.names import ROLES
 from quire.settings import Settings
 from quire.telemetry.traces import NoTraces
 from quire.temporal.connect import connect, refused_by_temporal
-from quire.temporal.embedded import EmbeddedServer
+from quire.temporal.embedded import EmbeddedServer, check_room
 from quire.temporal.runtime import quiet_runtime
 from quire.temporal.search_attributes import register_search_attributes
 from quire.temporal.signature import SignStarts, StartKeys
+from quire.temporal.watch_schedule import schedule_watch
 
 # How long calls in flight may take once a program closes its client.
 CLOSING_GRACE = timedelta(seconds=1)
 # And how long workers may take to end: a program must not hang for ever.
 CLOSING_LIMIT_S = 20.0
+# How long a command waits at its end for the upkeep of the store.
+TENDING_LIMIT_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -57,17 +62,20 @@ async def open_jobs(
         if settings.temporal_address
         else _open_own(settings, roles, process_continues)
     )
-    with temporal_errors():
+    with temporal_errors(settings):
         async with opened as jobs:
             yield jobs
 
 
 @contextmanager
-def temporal_errors() -> Iterator[None]:
+def temporal_errors(settings: Settings) -> Iterator[None]:
     """Refusals of Temporal, or its silence, as errors of the catalogue."""
     try:
         yield
     except RPCError as error:
+        if not settings.temporal_address:
+            # An embedded server without room for its database fails in many ways.
+            check_room(settings.state_dir.expanduser().absolute())
         raise refused_by_temporal(error) from error
 
 
@@ -90,6 +98,7 @@ async def _open_own(
     server = EmbeddedServer(settings.state_dir)
     workers: list[Worker] = []
     running: list[asyncio.Task[None]] = []
+    tending: asyncio.Task[None] | None = None
     try:
         if "documents" in roles:
             # MuPDF's child starts while the server does.
@@ -104,6 +113,10 @@ async def _open_own(
         running = [asyncio.create_task(worker.run()) for worker in workers]
         if "ai" in roles:
             running.append(asyncio.create_task(parts.warm_up()))
+        if "documents" in roles:
+            tending = asyncio.create_task(tend_store(settings, parts.store, client))
+        if roles == ROLES:
+            running.append(asyncio.create_task(_schedule_watch(client, settings)))
         yield Jobs(
             settings,
             client,
@@ -113,11 +126,20 @@ async def _open_own(
             answers_queries="workflows" in roles,
         )
     finally:
+        if tending is not None:
+            await asyncio.wait([tending], timeout=TENDING_LIMIT_S)
+            tending.cancel()
         if process_continues:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSING_LIMIT_S):
                     await _stop_workers(workers, running)
         await _leave(server, parts, workers, running)
+
+
+async def _schedule_watch(client: Client, settings: Settings) -> None:
+    # The next command tries again.
+    with suppress(RPCError):
+        await schedule_watch(client, settings.watch_interval)
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """Submits a document: prepares its request and starts its job."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from temporalio.client import Client
 from temporalio.common import (
@@ -13,21 +13,34 @@ from temporalio.common import (
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from quire.app import plan_defaults, seal_password
+from quire.app.parts import plan_defaults, seal_password
 from quire.contracts.carried import DocumentRun
 from quire.contracts.document import DocumentRequest
-from quire.contracts.names import NAME_MEMO, STARTED_MEMO, WORKFLOW_QUEUE, workflow_id
+from quire.contracts.names import (
+    DEADLINE_MEMO,
+    NAME_MEMO,
+    STARTED_MEMO,
+    WORKFLOW_QUEUE,
+    workflow_id,
+)
 from quire.domain import errors
 from quire.domain.document.details import render_request
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
-from quire.jobs.access import Caller, check_owner
-from quire.jobs.handles import Handle, handle_of, request_of
+from quire.domain.document.request_differences import differences
+from quire.domain.document.stuck import execution_timeout_s
+from quire.jobs.bound_request import check_bound
+from quire.jobs.handles import Handle, handle_of, is_running, replaced_run
 from quire.jobs.origins import Given, with_origin
 from quire.jobs.session import Jobs
 from quire.settings import Settings
 from quire.temporal import search_attributes
 from quire.temporal.search_attributes import absent_search_attributes
 from workflows.document.workflow import DocumentWorkflow
+
+# How often a replacement looks again when another command starts the job meanwhile.
+REPLACE_TRIES = 5
+# Runs whose answers a replacement may take over: one replaced the other.
+REPLACED_KEPT = 10
 
 
 async def prepare_request(
@@ -51,37 +64,50 @@ def _refuse_broken_text(request: DocumentRequest) -> None:
                 raise errors.broken_text(name) from None
 
 
-async def submit(jobs: Jobs, request: DocumentRequest) -> Handle:
+async def submit(jobs: Jobs, request: DocumentRequest, *, replace: bool = False) -> Handle:
     """Start the job; if it is running or finished already, return that one.
 
-    A job that failed is started again under its id; with `force`, so is any other. All of that
-    is for the job's owner alone.
+    A job that failed is started again under its id; with `force`, so is one that is done, and with
+    `replace` too one that is running. All of that is for the job's owner alone, and without
+    `force` for the same request only.
     """
     _refuse_broken_text(request)
-    await _refuse_foreign(jobs, request)
     engine = _engine(jobs.settings, request)
-    if request.force:
-        conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
-        return await _start(jobs.client, request, engine, conflict)
+    if replace and request.force:
+        return await _replace(jobs, request, engine)
+    await check_bound(jobs, request, any_request=request.force)
+    reuse = WorkflowIDReusePolicy
+    once = reuse.ALLOW_DUPLICATE if request.force else reuse.ALLOW_DUPLICATE_FAILED_ONLY
     try:
-        return await _start(
-            jobs.client,
-            request,
-            engine,
-            WorkflowIDConflictPolicy.USE_EXISTING,
-            WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-        )
+        return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL, once)
     except WorkflowAlreadyStartedError:
+        if request.force:
+            raise errors.job_in_the_way(request.job_id) from None
+        # Another command may have been quicker, with another request.
+        await check_bound(jobs, request)
         return handle_of(jobs.client, request.job_id)
 
 
-async def _refuse_foreign(jobs: Jobs, request: DocumentRequest) -> None:
-    """Refuse a job id that belongs to someone else's job, running or ended."""
-    try:
-        existing = await request_of(jobs.client, request.job_id)
-    except errors.JobNotFound:
-        return
-    check_owner(existing, Caller(request.user_id))
+async def _replace(jobs: Jobs, request: DocumentRequest, engine: str | None) -> Handle:
+    """Start the job, and end its run that is in the way, which must be the caller's."""
+    for _ in range(REPLACE_TRIES):
+        conflict = WorkflowIDConflictPolicy.FAIL
+        existing = await check_bound(jobs, request, any_request=True)
+        if existing is not None and await is_running(jobs.client, request.job_id):
+            run = await replaced_run(jobs.client, existing)
+            same = not differences(existing, request)
+            earlier = [
+                one.model_copy(update={"any_route": same and (one is run or one.any_route)})
+                for one in (run, *existing.replaced)[:REPLACED_KEPT]
+            ]
+            request = request.model_copy(update={"replaced": tuple(earlier)})
+            conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
+        try:
+            return await _start(jobs.client, request, engine, conflict)
+        except WorkflowAlreadyStartedError:
+            # Someone has started it since it was looked at: whose is it?
+            continue
+    raise errors.job_in_the_way(request.job_id)
 
 
 async def submit_again(jobs: Jobs, request: DocumentRequest) -> Handle:
@@ -123,7 +149,9 @@ async def _start(
             memo={
                 STARTED_MEMO: datetime.now(UTC).isoformat(),
                 NAME_MEMO: request.source_name,
+                **({DEADLINE_MEMO: request.deadline_s} if request.deadline_s else {}),
             },
+            execution_timeout=timedelta(seconds=execution_timeout_s(request.deadline_s)),
             static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
             static_details=render_request(request, engine),
             # Where the server shares queues fairly, each owner gets an equal part of the slots.

@@ -15,6 +15,7 @@ from typing import Any
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from quire.pdf import fork_server
+from quire.threads import Dependency, threads_of
 
 # A new child on a busy machine may take this long to start its first call.
 _START_ALLOWANCE_S = 30.0
@@ -138,7 +139,7 @@ class _Child:
         try:
             pool = self._pool
             if pool is None:
-                pool = await asyncio.to_thread(self.start)
+                pool = await threads_of(Dependency.CHILDREN).run(self.start)
             async with asyncio.timeout(timeout_s + _START_ALLOWANCE_S):
                 return await asyncio.wrap_future(_schedule(pool, name, args, timeout_s))
         except TimeoutError:

@@ -21,6 +21,7 @@ from quire.contracts.stored import PageSurvey
 from quire.domain import errors
 from quire.domain.document.transcription import PageImage
 from quire.domain.errors import AttemptFailed
+from quire.domain.layout.hyphens import join_hyphens, keep_hyphens
 from quire.pdf import images
 from quire.pdf.classify import classify, unsurveyed
 from quire.pdf.mupdf import pymupdf
@@ -99,7 +100,14 @@ def _survey(document: Any, number: int) -> PageSurvey:
         if _out_of_memory(error):
             raise MemoryError from None
         return unsurveyed(number, f"the page is damaged ({type(error).__name__})")
-    return PageSurvey(page=number, classification=verdict, reason=reason, text=text)
+    joined, unjoined = join_hyphens(text), keep_hyphens(text)
+    return PageSurvey(
+        page=number,
+        classification=verdict,
+        reason=reason,
+        text=joined,
+        unjoined="" if unjoined == joined else unjoined,
+    )
 
 
 def draw(

@@ -7,6 +7,7 @@ started with `-P`, and all children import from where this program imports.
 
 import contextlib
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -22,6 +23,8 @@ _ROOM = 70
 _SHORT = "/tmp"  # noqa: S108  (only a new folder of our own is used in it)
 _ROOT = str(Path(__file__).resolve().parents[2])
 _CURRENT_FOLDER = ("", ".")
+# The descriptor: Python's own stream, and those of the children, follow it.
+_SILENT = "import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 2)"
 _launching = threading.Lock()
 _users: set[int] = set()
 
@@ -90,6 +93,9 @@ class _LeanContext(ForkServerContext):
 @contextlib.contextmanager
 def _safe_start() -> Iterator[None]:
     """While this lasts, multiprocessing starts processes our way; there is no public hook."""
+    # A closed terminal is the program's affair: what these processes do is still wanted while it
+    # leaves, and a page whose child died would count as damaged. They inherit what is blocked.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     prepare, spawnv = spawn.get_preparation_data, util.spawnv_passfds
     spawn.get_preparation_data = _lean(prepare)  # type: ignore[assignment]
     util.spawnv_passfds = _outside_current_folder(spawnv)
@@ -98,6 +104,7 @@ def _safe_start() -> Iterator[None]:
     finally:
         spawn.get_preparation_data = prepare
         util.spawnv_passfds = spawnv
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _lean(original: Callable[[str], Any]) -> Callable[[str], dict[str, Any]]:
@@ -112,11 +119,12 @@ def _lean(original: Callable[[str], Any]) -> Callable[[str], dict[str, Any]]:
 
 
 def _outside_current_folder(original: Callable[..., int]) -> Callable[..., int]:
-    """Start `python -c` with `-P`, and with our own path instead of the current folder."""
+    """Start `python -c` with `-P`, with our own path instead of the current folder, and silent: a
+    child that is being started while a program leaves would complain after its last line."""
 
     def spawnv(path: bytes, args: Sequence[Any], passed: Sequence[int]) -> int:
         code = args.index("-c") + 1
-        ours = f"import sys; sys.path[:] = {import_path(sys.path)!r}; {args[code]}"
+        ours = f"import sys; sys.path[:] = {import_path(sys.path)!r}; {_SILENT}; {args[code]}"
         return original(path, [*args[: code - 1], "-P", "-c", ours, *args[code + 1 :]], passed)
 
     return spawnv

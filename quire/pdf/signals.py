@@ -11,6 +11,7 @@ from typing import Any
 
 from PIL import Image
 
+from quire.domain.layout.letters import resolve_ligatures
 from quire.pdf.classify import DENSE_PATHS, FIGURE_SHARE, PAGE_WIDE, PageSignals
 from quire.pdf.drawings import (
     NO_DRAWINGS,
@@ -22,6 +23,7 @@ from quire.pdf.drawings import (
 from quire.pdf.geometry import Box, covered_share
 from quire.pdf.ink import ink_share
 from quire.pdf.mupdf import pymupdf
+from quire.pdf.page_text import page_text
 from quire.pdf.tables import Word, join_words, numeric_rows, rows_of, table_rows
 from quire.pdf.text_quality import measure_text
 
@@ -39,15 +41,18 @@ def measure_page(page: Any) -> tuple[PageSignals, str]:
     # MuPDF gives text and drawings in coordinates of the page before its rotation.
     frame = Box(0, 0, page.cropbox.width, page.cropbox.height)
     textpage = page.get_textpage(flags=_TEXT_FLAGS)
-    text = _bounded(textpage.extractText())
-    found = textpage.extractWORDS()[:_TOO_MANY_WORDS]
+    as_drawn = textpage.extractText()
+    found = textpage.extractWORDS()
+    whole = len(found) <= _TOO_MANY_WORDS
+    text = _bounded(page_text(textpage, found, as_drawn) if whole else resolve_ligatures(as_drawn))
+    found = found[:_TOO_MANY_WORDS]
     words = [Word(Box(*word[:4]), word[4]) for word in found]
     rows = rows_of(join_words(found))
     log = page.get_bboxlog()
     images = [_box(bbox).clipped(frame) for kind, bbox in log if kind in _IMAGES]
     images = [image for image in images if image.area > 0]
     paths = sum(1 for kind, _ in log if kind in _PATHS)
-    quality = measure_text(text)
+    quality = measure_text(_bounded(as_drawn))
     image_share = covered_share(frame, images)
     figures = [image for image in images if not in_margin_band(image, frame)]
     figure_share = covered_share(frame, figures)

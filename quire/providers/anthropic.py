@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quire.contracts.codes import FailureKind
+from quire.providers.bounded_body import client_options
 from quire.providers.error_table import SDK_EXCEPTIONS
 from quire.providers.spec import ProbeRequest, ProviderSpec, SdkFailures
 from quire.providers.tokens import Tokens, whole
@@ -32,9 +33,14 @@ class AnthropicTransport(Transport):
 
     def build_client(self) -> Any:
         """See `Transport.build_client`; the SDK's own retries are off."""
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
-        client = AsyncAnthropic(api_key=self.api_key, base_url=self.base_url, max_retries=0)
+        client = AsyncAnthropic(
+            api_key=self.api_key,
+            base_url=self.base_url,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(**client_options()),
+        )
         # The SDK imports its resources on first touch; touch them while still in the thread.
         _ = client.messages.create
         return client
@@ -81,8 +87,10 @@ def _source(image: "PageImage") -> dict[str, str]:
 
 def _reply(message: Any) -> ModelReply:
     """The text, and why it ends."""
-    blocks, stop = message.content, message.stop_reason
-    texts = (block.text for block in blocks if getattr(block, "type", None) == "text")
+    blocks, stop = message.content, getattr(message, "stop_reason", None)
+    texts = (
+        getattr(block, "text", None) for block in blocks if getattr(block, "type", None) == "text"
+    )
     return ModelReply(
         text="".join(text for text in texts if isinstance(text, str)),
         refused="it refuses this page" if stop == "refusal" else None,

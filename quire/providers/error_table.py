@@ -40,6 +40,8 @@ _PYTHON: dict[str, FailureKind | None] = {
     "JSONDecodeError": FailureKind.BAD_BODY,
     "UnicodeDecodeError": FailureKind.BAD_BODY,
     "OSError": FailureKind.CONNECT,
+    # Nothing of ours recurses; a body that is nested too deeply makes the SDKs do so.
+    "RecursionError": FailureKind.BAD_BODY,
 }
 #: Keyed by the top package of the class. The SDKs let some errors of their HTTP stack through.
 COMMON: dict[str, dict[str, FailureKind | None]] = {

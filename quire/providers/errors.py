@@ -14,6 +14,7 @@ from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
 from quire.domain import errors
 from quire.domain.errors import AttemptFailed
+from quire.providers.clean_text import clean_text
 from quire.providers.error_table import BY_STATUS, COMMON
 from quire.providers.registry import PROVIDERS
 
@@ -40,8 +41,10 @@ def attempt_failed(
 
     Its message goes into histories and results, which `secrets` and what was `asked` must not.
     """
-    if isinstance(error, AttemptFailed):
-        return errors.answer_refused(who, error, wasted)
+    # The SDKs wrap what is raised while a body is read.
+    ours = error if isinstance(error, AttemptFailed) else error.__cause__
+    if isinstance(ours, AttemptFailed):
+        return errors.answer_refused(who, ours, wasted)
     kind = classify(error)
     response = getattr(error, "response", None)
     headers: Mapping[str, str] = getattr(response, "headers", {})
@@ -112,7 +115,8 @@ def _number(value: str | None, unit: float) -> float | None:
 
 
 def scrub(text: str, secrets: Iterable[str] = ()) -> str:
-    """One short line without keys, credentials or image data."""
+    """One short line without keys, credentials, image data or controls."""
+    text = clean_text(text)
     for secret in secrets:
         if secret:
             text = text.replace(secret, "***")

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from quire.contracts.page import Usage
+from quire.contracts.reading import Hyphens
 from quire.domain import errors
 from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.domain.errors import AttemptFailed
+from quire.domain.layout.hyphens import write_hyphens
+from quire.providers.clean_text import clean_text
 from quire.providers.errors import attempt_failed
 from quire.providers.ocr_engine import LENGTH
 
@@ -25,6 +28,8 @@ LOAD_TIMEOUT_S = 60.0
 # The engine uses every core for one page; a second page at once would only slow both down.
 LOCAL_OCR_SLOTS = 1
 _DEAD_ALREADY_S = 0.25
+# No page has so much text: the process is broken.
+_LARGEST_FRAME = 16 * 1024**2
 
 
 class EngineDied(Exception):
@@ -79,6 +84,8 @@ class _Engine:
         assert stdout is not None
         try:
             (size,) = LENGTH.unpack(await stdout.readexactly(LENGTH.size))
+            if size > _LARGEST_FRAME:
+                raise EngineDied
             frame: dict[str, Any] = json.loads(await stdout.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise EngineDied from error
@@ -104,8 +111,9 @@ class LocalOcrProvider:
     engine rightly finds no text on a blank scan or a photograph.
     """
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, *, hyphens: Hyphens = "join") -> None:
         self._threads = threads
+        self._hyphens = hyphens
         self._engine: _Engine | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._loading = asyncio.Lock()
@@ -144,6 +152,7 @@ class LocalOcrProvider:
             raise errors.ocr_process_died(who) from None
         except Exception as error:
             raise attempt_failed(error, who) from error
+        text = write_hyphens(clean_text(text), self._hyphens)
         return PageAnswer(text=text, usage=Usage(), cost_usd=0.0)
 
     async def _read(self, picture: bytes, clock: asyncio.Timeout) -> str:

@@ -9,16 +9,23 @@ from typing import Any, Generic, TypeVar
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
 from quire.contracts.page import Usage
+from quire.domain import errors
 from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.providers import judge
+from quire.providers.clean_text import clean_text
 from quire.providers.errors import attempt_failed
 from quire.providers.pricing import cost_usd
 from quire.providers.registry import spec_of
 from quire.providers.tokens import Tokens
 from quire.providers.transport import CONNECT_TIMEOUT_S, ModelCall, ModelReply, Transport
+from quire.threads import Dependency, threads_of
 
 # A dense page of small print is some 4,000 tokens; models that think write as many again.
 OUTPUT_CAP = 8192
+# Tokens have four letters on average; those for blanks and rules have the most.
+CHARS_PER_TOKEN = 16
+# It goes into histories, and a header may be as long as it likes.
+LONGEST_ID = 200
 
 T = TypeVar("T")
 
@@ -78,7 +85,7 @@ class ModelProvider:
         """Do the slow part of the first call now."""
         async with self._building:
             if self._client is None:
-                self._client = await asyncio.to_thread(self._prepare)
+                self._client = await threads_of(Dependency.MODELS).run(self._prepare)
 
     def _prepare(self) -> Any:
         """All the slow imports, in a thread."""
@@ -134,13 +141,23 @@ class ModelProvider:
 
     async def _send_with_room(self, call: ModelCall, judge: Judge[T], spent: _Spent) -> ModelReply:
         """Send, and once more with twice the room if our own cap cut the reply off."""
+        reply = await self._send(call, spent)
+        if judge.wants_more_room(reply):
+            reply = await self._send(replace(call, cap=2 * call.cap), spent)
+        return reply
+
+    async def _send(self, call: ModelCall, spent: _Spent) -> ModelReply:
+        """Send once. The reply's text is cleaned, and no longer than the cap allows."""
         reply = await self._transport.send(self._client, call)
         spent.tokens += reply.tokens
-        if judge.wants_more_room(reply):
-            wider = replace(call, cap=2 * call.cap)
-            reply = await self._transport.send(self._client, wider)
-            spent.tokens += reply.tokens
-        return reply
+        allowed = call.cap * CHARS_PER_TOKEN
+        if len(reply.text) > allowed:
+            raise errors.answer_too_long(len(reply.text), allowed)
+        return replace(
+            reply,
+            text=clean_text(reply.text),
+            request_id=reply.request_id and clean_text(reply.request_id)[:LONGEST_ID],
+        )
 
     def _cost(self, model: str, tokens: Tokens) -> float | None:
         return cost_usd(self._name, model, tokens, self._transport.base_url)

@@ -14,7 +14,9 @@ import sys
 import threading
 from typing import Any, BinaryIO
 
-from quire.providers.reading_order import Box, in_reading_order
+from quire.domain.layout.letters import resolve_ligatures
+from quire.domain.layout.order import in_reading_order
+from quire.domain.layout.slant import Piece, straighten
 
 LENGTH = struct.Struct(">I")
 _PR_SET_PDEATHSIG = 1
@@ -39,8 +41,10 @@ def main(parent: int, threads: int) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """End with the parent, even one killed by SIGKILL, but ignore its Ctrl-C."""
+    """End with the parent, even one killed by SIGKILL, but ignore its Ctrl-C and its terminal's
+    end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it died before the line above took effect
@@ -98,12 +102,13 @@ def _read(engine: Any, data: bytes) -> dict[str, Any]:
     if found.boxes is None or found.txts is None:
         return {"text": ""}
     pairs = zip(found.boxes, found.txts, strict=True)
-    return {"text": in_reading_order([_box(corners, text) for corners, text in pairs])}
+    boxes = straighten([_piece(corners, text) for corners, text in pairs])
+    return {"text": resolve_ligatures(in_reading_order(boxes))}
 
 
-def _box(corners: Any, text: str) -> Box:
-    xs, ys = [float(x) for x, _ in corners], [float(y) for _, y in corners]
-    return Box(min(xs), min(ys), max(xs), max(ys), text)
+def _piece(corners: Any, text: str) -> Piece:
+    a, b, c, d = ((float(x), float(y)) for x, y in corners)
+    return Piece((a, b, c, d), text)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from quire.contracts.codes import FailureKind
+from quire.providers.bounded_body import client_options
 from quire.providers.error_table import SDK_EXCEPTIONS
 from quire.providers.spec import ProbeRequest, ProviderSpec, SdkFailures
 from quire.providers.tokens import Tokens, whole
@@ -42,12 +43,17 @@ class OpenAITransport(Transport):
 
     def build_client(self) -> Any:
         """See `Transport.build_client`; the SDK's own retries are off."""
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         # Imported here, in the thread: a call must not wait for it.
         from openai.types.chat import ChatCompletion  # noqa: F401
 
-        return AsyncOpenAI(api_key=self.api_key, base_url=self.base_url, max_retries=0)
+        return AsyncOpenAI(
+            api_key=self.api_key,
+            base_url=self.base_url,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(**client_options()),
+        )
 
     async def send(self, client: Any, call: ModelCall) -> ModelReply:
         """See `Transport.send`; a server that wants the cap's other name gets it."""
@@ -110,9 +116,9 @@ def _reply(choices: list[Any]) -> ModelReply:
     """The text, and why it ends."""
     if not choices:
         return ModelReply("")
-    choice = choices[0]
-    message = choice.message
-    finish = choice.finish_reason
+    # The SDK does not check what it passes on: a choice may be anything.
+    message = getattr(choices[0], "message", None)
+    finish = getattr(choices[0], "finish_reason", None)
     refused = "it refuses this page" if getattr(message, "refusal", None) else None
     if finish == "content_filter":
         refused = "its content filter stopped the answer"

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+#: More than any call can take; numbers beyond it would break what adds them up.
+MOST_TOKENS = 10**9
+
 
 @dataclass(frozen=True)
 class Tokens:
@@ -23,4 +26,4 @@ class Tokens:
 
 def whole(count: object) -> int:
     """A vendor's count of tokens; anything else counts as zero and must not fail a good page."""
-    return count if isinstance(count, int) and count > 0 else 0
+    return min(count, MOST_TOKENS) if isinstance(count, int) and count > 0 else 0

@@ -59,4 +59,5 @@ def defaults_from_settings(
         context_radius=settings.image_context_radius,
         context_bytes=settings.image_max_context_bytes,
         every_page=settings.image_send_all_pages,
+        hyphens=settings.hyphens,
     )

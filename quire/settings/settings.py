@@ -9,9 +9,12 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 
+from quire.contracts.reading import Hyphens
+from quire.contracts.routing import Mode, Trip
 from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
 from quire.domain.units import (
     parse_address,
+    parse_age,
     parse_duration,
     parse_list,
     parse_pause,
@@ -28,6 +31,7 @@ OTLP = "http/protobuf"
 Address = Annotated[str, BeforeValidator(parse_address)]
 Engine = Annotated[str, BeforeValidator(lambda name: str(name).strip().lower())]
 Duration = Annotated[float, BeforeValidator(parse_duration)]
+Age = Annotated[float, BeforeValidator(parse_age)]
 Pause = Annotated[float, BeforeValidator(parse_pause)]
 Size = Annotated[int, BeforeValidator(parse_size)]
 # A number of calls, or a time.
@@ -51,15 +55,16 @@ class Settings(SettingsModel):
     document_processing_timeout: Duration = Field(default="3m", validate_default=True)
     request_timeout: Duration = Field(default="60s", validate_default=True)
     connect_timeout: Duration = Field(default="10s", validate_default=True)
+    watch_interval: Duration = Field(default="1m", validate_default=True)
 
     breaker_base_backoff: Duration = Field(default="30s", validate_default=True)
     breaker_max_backoff: Duration = Field(default="5m", validate_default=True)
-    breaker_trip: Literal["first", "window"] = "first"
+    breaker_trip: Trip = "adaptive"
     circuit_window: Window = 20
     circuit_fail_threshold: float = Field(default=0.5, gt=0, le=1)
     circuit_cooldown: Duration | None = None
 
-    dispatch_mode: Literal["fail_fast", "hold"] = "fail_fast"
+    dispatch_mode: Mode = "adaptive"
     when_busy: Literal["spill", "wait"] = "spill"
     retry_max_attempts: int = Field(default=3, ge=1, le=20)
     retry_base_delay: Pause = Field(default="5s", validate_default=True)
@@ -84,6 +89,7 @@ class Settings(SettingsModel):
     route_chain: Names = ()
     local_ocr: Literal["auto", "always", "never"] = "auto"
     ai_system_prompt: str = DEFAULT_SYSTEM_PROMPT
+    hyphens: Hyphens = "join"
 
     max_file_size: Size = Field(default="200MB", validate_default=True)
     max_pages: int = Field(default=5000, ge=1, le=50_000)
@@ -96,6 +102,8 @@ class Settings(SettingsModel):
 
     store_url: str = ""
     results_url: str = ""
+    store_keep: Age | None = None
+    store_limit: Size | None = None
     source_cache_size: Size = Field(default="5GB", validate_default=True)
     state_dir: Path = Field(
         default_factory=lambda: (

@@ -1,12 +1,13 @@
 """Which addresses a URL may lead to, and a transport that connects to checked addresses only."""
 
-import asyncio
 import ipaddress
 import socket
+from functools import partial
 
 import httpx
 
 from quire.domain import errors
+from quire.threads import Dependency, threads_of
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -28,7 +29,9 @@ def is_public(address: Address) -> bool:
 async def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
     """The host's addresses; refused when any of them is not public."""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = await threads_of(Dependency.NAMES).run(
+            partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+        )
     except (socket.gaierror, UnicodeError):
         raise errors.no_such_host(host) from None
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -1,6 +1,5 @@
 """Fetches a document from any origin."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from quire.sources.file_kind import check_file
 from quire.sources.files import hash_file
 from quire.sources.roots import under_roots
 from quire.sources.web import WebOrigin
+from quire.threads import Dependency, TimeLimit, threads_of
 
 
 class OriginFetcher:
@@ -23,6 +23,7 @@ class OriginFetcher:
         roots: Sequence[str] | None = None,
     ) -> None:
         self._max_bytes = max_bytes
+        self._time_limit_s = time_limit_s
         # The folders whose files may be read; None for all.
         self._roots = roots
         self._web = WebOrigin(
@@ -34,7 +35,10 @@ class OriginFetcher:
         a document."""
         path = await self._download(source, folder) if is_remote(source) else self._local(source)
         kind = check_file(path, self._max_bytes, name or None)
-        return Fetched(str(path), kind, await asyncio.to_thread(hash_file, path))
+        limit = TimeLimit()
+        limit.allow_bytes(self._max_bytes)
+        sha256 = await threads_of(Dependency.ORIGINS).run(hash_file, path, limit=limit)
+        return Fetched(str(path), kind, sha256)
 
     def _local(self, source: str) -> Path:
         return Path(source) if self._roots is None else under_roots(Path(source), self._roots)
@@ -45,7 +49,7 @@ class OriginFetcher:
             # Imported late: boto3 takes a quarter of a second.
             from quire.sources.bucket import download_object
 
-            await download_object(origin, target, self._max_bytes)
+            await download_object(origin, target, self._max_bytes, self._time_limit_s)
         else:
             await self._web.download(origin, target)
         return target

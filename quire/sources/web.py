@@ -1,6 +1,7 @@
 """Documents behind `http(s)://`: streamed, within limits of size and time, redirects checked."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -8,6 +9,7 @@ import httpx
 
 from quire.domain import errors
 from quire.sources.addresses import CheckedTransport
+from quire.threads import STALL_BYTES, STALL_S, Dependency, threads_of
 
 MAX_REDIRECTS = 5
 _CONNECT_S = 10.0
@@ -69,15 +71,42 @@ class WebOrigin:
             )
         received = 0
         with target.open("wb") as file:
-            async for piece in answer.aiter_raw(_PIECE):
+            async for piece in _pieces(answer):
                 received += len(piece)
                 if received > self._max_bytes:
                     raise errors.too_many_bytes(
                         f"The document has over {received:,} bytes", allowed=self._max_bytes
                     )
-                await asyncio.to_thread(file.write, piece)
+                await threads_of(Dependency.ORIGINS).run(file.write, piece)
         if announced.isdigit() and received < int(announced):
             raise errors.download_cut_short()
+
+
+async def _pieces(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """The body in pieces that are worth a write; ends with a refusal when it comes to a halt."""
+    now = asyncio.get_running_loop().time
+    waiting, since_moved = bytearray(), 0
+    # The clock is wound up for each piece: it must not run while the receiver is busy.
+    pieces, due = answer.aiter_raw(), now() + STALL_S
+    while True:
+        try:
+            async with asyncio.timeout_at(due) as clock:
+                piece = await anext(pieces, b"")
+        except TimeoutError:
+            if clock.expired():
+                raise errors.download_stalls(STALL_S) from None
+            raise
+        waiting += piece
+        since_moved += len(piece)
+        if since_moved >= STALL_BYTES:
+            since_moved, due = 0, now() + STALL_S
+        if len(waiting) >= _PIECE or not piece:
+            began = now()
+            yield bytes(waiting)
+            due += now() - began
+            waiting.clear()
+        if not piece:
+            return
 
 
 def name_in_url(url: str) -> str:

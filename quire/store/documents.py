@@ -26,6 +26,12 @@ class Originals:
             raise errors.document_gone()
         return path
 
+    async def _open(self, sha256: str) -> Path:
+        path = await self._store.local_path(source_key(sha256))
+        if path is None:
+            raise errors.source_missing()
+        return path
+
     async def put_images(self, files: tuple[str, ...]) -> DocumentReceipt:
         """Store the manifest of a document of image files, which are in the store.
 
@@ -71,15 +77,16 @@ class Originals:
     async def draw(
         self, brief: Brief, number: int, password: str | None, scale: float
     ) -> PageImage:
-        """Draw a page for a model; `AttemptFailed` when it cannot be drawn."""
+        """Draw a page for a model; `AttemptFailed` when it cannot be drawn, `StoredObjectGone` when
+        the document is not there."""
         options = brief.reading.image
+        path = await self._open(brief.sha256)
         try:
-            path = await self.path(brief.sha256)
             if brief.kind == "pdf":
                 return await self._documents.render(path, number, options, password, scale=scale)
             page = _manifest(path).quire_pages[number - 1]
             return await self._documents.render_image(
-                await self.path(page.sha256), page.frame, number, options, scale=scale
+                await self._open(page.sha256), page.frame, number, options, scale=scale
             )
         except DocumentRefused as error:
             # Only this page fails: the document may have other pages that can be drawn.

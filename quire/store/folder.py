@@ -1,9 +1,9 @@
 """A store in a local folder."""
 
-import asyncio
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,9 +11,14 @@ from typing import BinaryIO
 
 from quire.domain import errors
 from quire.ports import Entry
+from quire.threads import Dependency, TimeLimit, store_threads
 
 PART = ".part-"
 READ_AT_ONCE = 64 * 1024
+# Half of the age below which `clean` removes nothing.
+REFRESH_AFTER_S = 1800.0
+# A store of years has millions of objects, and is listed whole.
+LIST_S = 3600.0
 # File systems on disks of this machine. On any other, a call may take as long as a network does,
 # and blocking the event loop would stop every heartbeat of the worker.
 LOCAL_KINDS = {"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
@@ -23,43 +28,82 @@ class FolderStore:
     """Writes a temporary file, syncs and renames it: readers see a whole object or none, also after
     a crash."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, dependency: Dependency = Dependency.STORE) -> None:
         self.root = root
+        self._threads, self._file_threads = store_threads(dependency)
+        # What names this folder, for errors.
+        self._setting = "RESULTS_URL" if dependency is Dependency.RESULTS else "STORE_URL"
         self._quick = is_on_local_disk(root)
 
     async def get(self, key: str) -> bytes | None:
         """The object, or None."""
         if not self._quick:
-            return await asyncio.to_thread(self._get, key)
+            return await self._threads.run(self._get, key)
         # Checking, and reading a small file, takes less time than handing it to a thread.
         try:
             small = self._path(key).stat().st_size <= READ_AT_ONCE
         except FileNotFoundError:
             return None
-        return self._get(key) if small else await asyncio.to_thread(self._get, key)
+        return self._get(key) if small else await self._threads.run(self._get, key)
+
+    async def peek(self, key: str) -> bytes | None:
+        """The object, or None; this does not count as a use."""
+        return await self._threads.run(self._read, key)
 
     def _get(self, key: str) -> bytes | None:
+        data = self._read(key)
+        if data is not None:
+            self._note_use(key)
+        return data
+
+    def _read(self, key: str) -> bytes | None:
         try:
             return self._path(key).read_bytes()
         except FileNotFoundError:
             return None
 
+    def _note_use(self, key: str) -> None:
+        """`clean` goes by age, and this object is in use again."""
+        path = self._path(key)
+        # It may be gone by now, somebody else's to write, or on a disk that is only read: what was
+        # read is good all the same.
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > REFRESH_AFTER_S:
+                os.utime(path)
+
     async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
         """Write the object; False when it exists and `replace` is off."""
-        return await asyncio.to_thread(self._write, key, lambda file: file.write(data), replace)
+        limit = TimeLimit()
+        limit.allow_bytes(len(data))
+        return await self._threads.run(
+            self._write, key, lambda file: file.write(data), replace, limit=limit
+        )
 
     async def exists(self, key: str) -> bool:
         """Whether there is such an object."""
         path = self._path(key)
-        return path.exists() if self._quick else await asyncio.to_thread(path.exists)
+        return path.exists() if self._quick else await self._threads.run(path.exists)
+
+    async def look(self, key: str) -> Entry | None:
+        """The object as a listing shows it, or None."""
+        return await self._threads.run(self._look, key)
+
+    def _look(self, key: str) -> Entry | None:
+        try:
+            stat = self._path(key).stat()
+        except FileNotFoundError:
+            return None
+        return Entry(key, stat.st_size, stat.st_mtime)
 
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
         """Copy a file in; an existing object that may stay only counts as used again."""
-        await asyncio.to_thread(self._put_file, key, path, replace)
+        limit = TimeLimit()
+        await self._file_threads.run(self._put_file, key, path, replace, limit, limit=limit)
 
-    def _put_file(self, key: str, path: Path, replace: bool) -> None:
+    def _put_file(self, key: str, path: Path, replace: bool, limit: TimeLimit) -> None:
+        limit.allow_bytes(path.stat().st_size)
         if not replace:
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, NotADirectoryError):
                 os.utime(self._path(key))  # `clean` goes by age, and this object is in use again
                 return
         with path.open("rb") as original:
@@ -77,14 +121,15 @@ class FolderStore:
         """None: a folder has no links."""
         return None
 
-    async def entries(self) -> AsyncIterator[Entry]:
-        """Every object, in no order."""
-        for entry in await asyncio.to_thread(self._entries):
+    async def entries(self, folder: str = "") -> AsyncIterator[Entry]:
+        """Every object, or those of a folder, in no order."""
+        limit = TimeLimit(LIST_S)
+        for entry in await self._file_threads.run(self._entries, folder, limit=limit):
             yield entry
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self, folder: str) -> list[Entry]:
         found = []
-        for path in self.root.rglob("*"):
+        for path in (self.root / folder).rglob("*"):
             with suppress(FileNotFoundError):
                 stat = path.stat()
                 if path.is_file():
@@ -94,7 +139,7 @@ class FolderStore:
 
     async def delete(self, key: str) -> None:
         """Remove the object and the folders that it leaves empty."""
-        await asyncio.to_thread(self._delete, key)
+        await self._threads.run(self._delete, key)
 
     def _delete(self, key: str) -> None:
         path = self._path(key)
@@ -111,6 +156,10 @@ class FolderStore:
         return self.root / key
 
     def _write(self, key: str, fill: Callable[[BinaryIO], object], replace: bool) -> bool:
+        with errors.disk_errors(self._setting, self.root):
+            return self._write_whole(key, fill, replace)
+
+    def _write_whole(self, key: str, fill: Callable[[BinaryIO], object], replace: bool) -> bool:
         target = self._path(key)
         part = self._part(target)
         try:

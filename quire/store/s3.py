@@ -1,20 +1,20 @@
 """A store in a bucket of any S3-compatible server."""
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from boto3.s3.transfer import TransferConfig
 
+from quire.domain.errors import BucketDenied
 from quire.ports import Entry
 from quire.store.cache import FileCache
+from quire.store.s3_body import WatchedFile, pieces, save_body
 from quire.store.s3_client import NoSuchObject, ObjectExists, s3_client, s3_errors
-
-T = TypeVar("T")
+from quire.store.shared_calls import SharedCalls
+from quire.threads import Dependency, TimeLimit, store_threads
 
 # Below this size one conditional request is quicker than a multipart upload.
 _MULTIPART_FROM = 8 * 1024**2
@@ -28,30 +28,55 @@ _CHECKSUM = "SHA256"
 
 
 class S3Store:
-    """Objects under a prefix of a bucket. boto3 blocks, so every call runs in a thread."""
+    """Objects under a prefix of a bucket. boto3 blocks, so every call runs in a thread, within a
+    total time: a base, and what the bytes take at the slowest rate that is waited for."""
 
-    def __init__(self, bucket: str, prefix: str, files: FileCache) -> None:
+    def __init__(
+        self,
+        bucket: str,
+        prefix: str,
+        files: FileCache,
+        dependency: Dependency = Dependency.STORE,
+    ) -> None:
         self.bucket = bucket
         self._prefix = prefix.strip("/") + "/" if prefix.strip("/") else ""
         self._files = files
+        self._threads, self._file_threads = store_threads(dependency)
+        self._downloads = SharedCalls[Path | None]()
 
     async def get(self, key: str) -> bytes | None:
         """The object, or None."""
-        return await self._run(self._get, key)
+        limit = TimeLimit()
+        return await self._threads.run(self._get, key, limit, True, limit=limit)
 
-    def _get(self, key: str) -> bytes | None:
+    async def peek(self, key: str) -> bytes | None:
+        """The object, or None; this does not count as a use."""
+        limit = TimeLimit()
+        return await self._threads.run(self._get, key, limit, False, limit=limit)
+
+    def _get(self, key: str, limit: TimeLimit, use: bool) -> bytes | None:
         try:
             with s3_errors(self.bucket):
-                answer = s3_client().get_object(
-                    Bucket=self.bucket, Key=self._prefix + key, ChecksumMode="ENABLED"
-                )
-                return bytes(answer["Body"].read())
+                answer = self._answer(key, limit)
+                data = b"".join(pieces(answer, limit))
         except NoSuchObject:
             return None
+        if use:
+            self._note_use(key, answer["LastModified"].timestamp())
+        return data
+
+    def _answer(self, key: str, limit: TimeLimit) -> Any:
+        answer = s3_client().get_object(
+            Bucket=self.bucket, Key=self._prefix + key, ChecksumMode="ENABLED"
+        )
+        limit.allow_bytes(answer.get("ContentLength", 0))
+        return answer
 
     async def put(self, key: str, data: bytes, *, replace: bool = True) -> bool:
         """Write the object; False when it exists and `replace` is off."""
-        return await self._run(self._put, key, data, replace)
+        limit = TimeLimit()
+        limit.allow_bytes(len(data))
+        return await self._threads.run(self._put, key, data, replace, limit=limit)
 
     def _put(self, key: str, body: Any, replace: bool) -> bool:
         condition: dict[str, Any] = {} if replace else {"IfNoneMatch": "*"}
@@ -71,28 +96,34 @@ class S3Store:
 
     async def exists(self, key: str) -> bool:
         """Whether there is such an object."""
-        return await self._run(self._age_s, key) is not None
+        return await self.look(key) is not None
 
-    def _age_s(self, key: str) -> float | None:
+    async def look(self, key: str) -> Entry | None:
+        """The object as a listing shows it, or None."""
+        return await self._threads.run(self._look, key)
+
+    def _look(self, key: str) -> Entry | None:
         try:
             with s3_errors(self.bucket):
                 head = s3_client().head_object(Bucket=self.bucket, Key=self._prefix + key)
-                return time.time() - float(head["LastModified"].timestamp())
         except NoSuchObject:
             return None
+        return Entry(key, int(head["ContentLength"]), head["LastModified"].timestamp())
 
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
         """Upload a file; an existing object that may stay only counts as used again."""
-        await self._run(self._put_file, key, path, replace)
+        limit = TimeLimit()
+        await self._file_threads.run(self._put_file, key, path, replace, limit, limit=limit)
 
-    def _put_file(self, key: str, path: Path, replace: bool) -> None:
-        age_s = None if replace else self._age_s(key)
-        if age_s is not None:
-            if age_s > _REFRESH_AFTER_S:
-                self._refresh(key)
+    def _put_file(self, key: str, path: Path, replace: bool, limit: TimeLimit) -> None:
+        size = path.stat().st_size
+        limit.allow_bytes(size)
+        found = None if replace else self._look(key)
+        if found is not None:
+            self._note_use(key, found.modified)
             return
-        if path.stat().st_size < _MULTIPART_FROM:
-            with path.open("rb") as file:
+        if size < _MULTIPART_FROM:
+            with WatchedFile(path, limit) as file:
                 self._put(key, file, replace)
             return
         # A multipart upload appears whole at its end. It is not conditional, and need not be: two
@@ -104,11 +135,17 @@ class S3Store:
                 self._prefix + key,
                 ExtraArgs={"ChecksumAlgorithm": _CHECKSUM, "ContentType": _content_type(key)},
                 Config=_TRANSFER,
+                # Called for every piece; what it raises ends the upload.
+                Callback=lambda sent: limit.check(),
             )
 
-    def _refresh(self, key: str) -> None:
+    def _note_use(self, key: str, modified: float) -> None:
+        if time.time() - modified <= _REFRESH_AFTER_S:
+            return
         name = self._prefix + key
-        with s3_errors(self.bucket):
+        # It may have been removed, or be somebody else's to write, or the server fails: what was
+        # read is good all the same.
+        with suppress(NoSuchObject, BucketDenied, OSError), s3_errors(self.bucket):
             s3_client().copy(
                 {"Bucket": self.bucket, "Key": name},
                 self.bucket,
@@ -118,14 +155,20 @@ class S3Store:
 
     async def local_path(self, key: str) -> Path | None:
         """The object as a file in the cache, or None."""
-        return await self._run(self._files.get, key, lambda part: self._download(key, part))
+        # Most calls find the file here, and must not wait for others' downloads.
+        found = await self._threads.run(self._files.find, key)
+        return found or await self._downloads.run(key, lambda: self._fetch(key))
 
-    def _download(self, key: str, part: Path) -> bool:
+    async def _fetch(self, key: str) -> Path | None:
+        limit = TimeLimit()
+        return await self._file_threads.run(
+            self._files.get, key, lambda part: self._download(key, part, limit), limit=limit
+        )
+
+    def _download(self, key: str, part: Path, limit: TimeLimit) -> bool:
         try:
             with s3_errors(self.bucket):
-                s3_client().download_file(
-                    self.bucket, self._prefix + key, str(part), Config=_TRANSFER
-                )
+                save_body(self._answer(key, limit), part, limit)
         except NoSuchObject:
             return False
         return True
@@ -136,7 +179,7 @@ class S3Store:
 
     async def link(self, key: str, seconds: int) -> str | None:
         """A URL that reads the object without credentials for this long."""
-        return await self._run(self._link, key, seconds)
+        return await self._threads.run(self._link, key, seconds)
 
     def _link(self, key: str, seconds: int) -> str:
         with s3_errors(self.bucket):
@@ -147,11 +190,11 @@ class S3Store:
             )
         return str(signed)
 
-    async def entries(self) -> AsyncIterator[Entry]:
-        """Every object under the prefix, in no order."""
+    async def entries(self, folder: str = "") -> AsyncIterator[Entry]:
+        """Every object under the prefix, or in a folder there, in no order."""
         token: dict[str, Any] = {}
         while True:
-            page = await self._run(self._list, token)
+            page = await self._threads.run(self._list, folder, token)
             for found in page.get("Contents", []):
                 key = found["Key"].removeprefix(self._prefix)
                 yield Entry(key, found["Size"], found["LastModified"].timestamp())
@@ -159,26 +202,19 @@ class S3Store:
                 return
             token = {"ContinuationToken": page["NextContinuationToken"]}
 
-    def _list(self, token: dict[str, Any]) -> Any:
+    def _list(self, folder: str, token: dict[str, Any]) -> Any:
         with s3_errors(self.bucket):
-            return s3_client().list_objects_v2(Bucket=self.bucket, Prefix=self._prefix, **token)
+            return s3_client().list_objects_v2(
+                Bucket=self.bucket, Prefix=self._prefix + folder, **token
+            )
 
     async def delete(self, key: str) -> None:
         """Remove the object."""
-        await self._run(self._delete, key)
+        await self._threads.run(self._delete, key)
 
     def _delete(self, key: str) -> None:
         with s3_errors(self.bucket):
             s3_client().delete_object(Bucket=self.bucket, Key=self._prefix + key)
-
-    async def _run(self, call: Callable[..., T], *args: object) -> T:
-        return await asyncio.get_running_loop().run_in_executor(_threads(), call, *args)
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    """One pool of threads for all stores: results may go to many buckets."""
-    return ThreadPoolExecutor(32, thread_name_prefix="quire-s3")
 
 
 def _content_type(key: str) -> str:

@@ -25,7 +25,8 @@ _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 4},
     connect_timeout=5,
     read_timeout=30,
-    max_pool_connections=32,
+    # As many as there are threads that may use them.
+    max_pool_connections=96,
     # The default signs links the old way, which newer regions and servers refuse.
     signature_version="s3v4",
 )

@@ -64,6 +64,9 @@ RETRIES = Measure(
 CROWDED_OUT = Measure(
     "quire_crowded_out", "count", "Attempts that left: no slot came free in a moment", ("route",)
 )
+HEDGES = Measure(
+    "quire_hedges", "count", "Pages asked of a second route, since the first took long", ("route",)
+)
 BREAKER_CHANGES = Measure(
     "quire_breaker_changes", "count", "Changes of a breaker to a state", ("key", "state")
 )
@@ -97,9 +100,21 @@ QUEUE_DELAY = Measure(
 QUEUE_DEPTH = Measure(
     "quire_queue_depth", "level", "Tasks that wait in a queue, as the server estimates", ("queue",)
 )
+DAMAGED = Measure(
+    "quire_damaged_objects", "count", "Stored objects that were not what was written", ("kind",)
+)
+STORE_SIZE = Measure("quire_store_bytes", "level", "Size of the store, as its upkeep found it")
+STORE_REMOVED = Measure(
+    "quire_store_removed_bytes", "count", "What the upkeep of the store removed", ("kind",)
+)
+# Counted at each watch: a level would stay as it was on every worker but the one that looked last.
+STUCK = Measure(
+    "quire_stuck_documents", "count", "Stuck documents that could not be started again, each watch"
+)
+HEALED = Measure("quire_documents_healed", "count", "Stuck documents that were started again")
 ALL = (
-    JOBS_CREATED, RETRIES, QUEUE_DEPTH,
-    DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, CROWDED_OUT, BREAKER_CHANGES,
+    DAMAGED, STORE_SIZE, STORE_REMOVED, JOBS_CREATED, RETRIES, QUEUE_DEPTH, STUCK, HEALED,
+    DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, CROWDED_OUT, HEDGES, BREAKER_CHANGES,
     BREAKER_STATE, BREAKER_OPEN_TIME, SLOTS, CALLS, CALL_TIME, IN_FLIGHT, TOKENS, COST, UNPRICED,
     REUSED, QUEUE_DELAY,
 )  # fmt: skip
@@ -125,10 +140,17 @@ def of_workflows(routes: Collection[str]) -> Iterator[Series]:
     yield from _each(PAGES, [*TextSource], [*Classification, UNSURVEYED])
     yield from _each(TIMEOUTS, ["attempt", "document"])
     yield from _each(CROWDED_OUT, routes)
+    yield from _each(HEDGES, routes)
     providers = {route.partition(":")[0] for route in routes}
     yield from _each(BREAKER_CHANGES, sorted({*routes, *providers}), BREAKER_LEVELS)
     for one, other in permutations(routes, 2):
         yield from _each(FAILOVERS, [one], [other])
+
+
+def of_watch() -> Iterator[Series]:
+    """Every counter of the watch over all documents."""
+    yield from _each(STUCK)
+    yield from _each(HEALED)
 
 
 def of_route(route: str) -> Iterator[Series]:

@@ -5,7 +5,14 @@ from datetime import timedelta
 
 from temporalio.common import MetricMeter
 
-from quire.telemetry.metrics import IN_FLIGHT, SLOTS, Measure, of_route, of_workflows
+from quire.telemetry.metrics import (
+    IN_FLIGHT,
+    SLOTS,
+    Measure,
+    of_route,
+    of_watch,
+    of_workflows,
+)
 
 
 class MetricRecorder:
@@ -32,6 +39,13 @@ def show_documents(meter: MetricMeter, routes: Collection[str]) -> None:
     """Show at zero every counter of a worker that serves workflows."""
     recorder = MetricRecorder(meter)
     for measure, labels in of_workflows(routes):
+        recorder.count(measure, 0, **labels)
+
+
+def show_watch(meter: MetricMeter) -> None:
+    """Show at zero every counter of the watch over all documents."""
+    recorder = MetricRecorder(meter)
+    for measure, labels in of_watch():
         recorder.count(measure, 0, **labels)
 
 

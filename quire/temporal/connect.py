@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.errordetails.v1 import NamespaceNotFoundFailure
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
 from temporalio.client import Client, Interceptor, Plugin
@@ -25,8 +25,6 @@ NO_ANSWER = {
     RPCStatusCode.DEADLINE_EXCEEDED,
     RPCStatusCode.UNAVAILABLE,
 }
-# A worker that waits for tasks polls again every minute.
-ASKED_WITHIN = timedelta(seconds=70)
 
 
 async def connect(
@@ -73,22 +71,20 @@ async def connect(
 def refused_by_temporal(error: RPCError) -> QuireError:
     """The server's own refusal (no such namespace, no permission), or its silence, as an error
     for people."""
+    if (namespace := missing_namespace(error)) is not None:
+        return errors.namespace_missing(namespace)
     if error.status in NO_ANSWER:
         return errors.temporal_silent(error.message)
     return errors.temporal_refused(error.message)
 
 
-async def is_served(client: Client, queue: str, kind: TaskQueueType.ValueType) -> bool:
-    """Whether a worker has polled this queue lately."""
-    described = await client.workflow_service.describe_task_queue(
-        DescribeTaskQueueRequest(
-            namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
-        )
-    )
-    since = datetime.now(UTC) - ASKED_WITHIN
-    return any(
-        poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in described.pollers
-    )
+def missing_namespace(error: RPCError) -> str | None:
+    """The namespace that the server does not know, if that is why it refused."""
+    found = NamespaceNotFoundFailure()
+    for detail in error.grpc_status.details:
+        if detail.Unpack(found):
+            return found.namespace
+    return None
 
 
 async def waiting_tasks(client: Client, queue: str, kind: TaskQueueType.ValueType) -> int:

@@ -1,15 +1,71 @@
 """How payloads and failures are written into history."""
 
 import dataclasses
+from typing import Any
 
 from temporalio import activity
+from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
-from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.converter import DataConverter, DefaultFailureConverter, PayloadConverter
+from temporalio.contrib.pydantic import PydanticJSONPlainPayloadConverter, PydanticPayloadConverter
+from temporalio.converter import (
+    DataConverter,
+    DefaultFailureConverter,
+    EncodingPayloadConverter,
+    PayloadConverter,
+)
 from temporalio.exceptions import ApplicationError, FailureError
 
+from quire.contracts.codes import ErrorInfo
+from quire.domain import errors
 from quire.settings import Settings
-from quire.temporal.encryption import SealingCodec, open_keys
+from quire.temporal.encryption import (
+    UNREADABLE,
+    OpeningCodec,
+    SealingCodec,
+    find_keys,
+    open_keys,
+)
+
+
+class _ForeignJson(PydanticJSONPlainPayloadConverter):
+    """JSON of a foreign client, for which no type is expected, may be none: it is not repeated in
+    the error, which goes to the log."""
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
+        try:
+            return super().from_payload(payload, type_hint)
+        except ValueError:
+            if type_hint is not None:
+                raise
+        raise ValueError("the payload is no JSON")
+
+
+class _Unreadable(EncodingPayloadConverter):
+    """What could not be decrypted is an error only where it is used: a signal that nobody here can
+    read is dropped, and fails no workflow task."""
+
+    @property
+    def encoding(self) -> str:
+        return UNREADABLE
+
+    def to_payload(self, value: Any) -> Payload | None:
+        return None
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
+        try:
+            info = ErrorInfo.model_validate_json(payload.data)
+        except ValueError:
+            raise errors.sealed_payload("It comes from a client that had no key.") from None
+        raise errors.QuireError.from_info(info)
+
+
+class QuirePayloadConverter(PydanticPayloadConverter):
+    """Payloads as JSON, by pydantic."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        own = (_ForeignJson(), _Unreadable())
+        self.converters = {**self.converters, **{each.encoding.encode(): each for each in own}}
 
 
 class PublicFailureConverter(DefaultFailureConverter):
@@ -25,6 +81,9 @@ class PublicFailureConverter(DefaultFailureConverter):
         self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure
     ) -> None:
         """Write the exception, without what is not for the public."""
+        if isinstance(exception.__cause__, errors.SealedError):
+            # The SDK says only that it could not decode; people need the name of the key.
+            exception = exception.__cause__
         if activity.in_activity() and not isinstance(exception, FailureError):
             # An unforeseen error: its message may hold anything.
             name = type(exception).__name__
@@ -52,20 +111,35 @@ class SealedFailureConverter(PublicFailureConverter):
     ) -> None:
         """Write it, then move its texts into an encrypted payload."""
         super().to_failure(exception, payload_converter, failure)
+        if _is_about_input(exception):
+            return
         texts = {"message": failure.message, "stack_trace": failure.stack_trace}
         failure.encoded_attributes.CopyFrom(payload_converter.to_payloads([texts])[0])
         failure.message, failure.stack_trace = "Encoded failure", ""
 
 
-DATA_CONVERTER = dataclasses.replace(
-    pydantic_data_converter, failure_converter_class=PublicFailureConverter
+def _is_about_input(exception: BaseException) -> bool:
+    """An answer to foreign input, which holds nothing of it. Whoever sends that may have no key,
+    and of a failed query a client sees the message alone."""
+    details = exception.details if isinstance(exception, ApplicationError) else ()
+    info = details[0] if details else None
+    return isinstance(info, ErrorInfo) and isinstance(
+        errors.JobError.from_info(info), errors.BadInput
+    )
+
+
+DATA_CONVERTER = DataConverter(
+    payload_converter_class=QuirePayloadConverter, failure_converter_class=PublicFailureConverter
 )
 
 
 def data_converter(settings: Settings) -> DataConverter:
-    """How payloads are written: as JSON, and encrypted with `ENCRYPT_PAYLOADS`."""
+    """How payloads are written: as JSON, and encrypted with `ENCRYPT_PAYLOADS`. Without it,
+    encrypted ones are read with the known keys, or refused by name of what is missing."""
     if not settings.encrypt_payloads:
-        return DATA_CONVERTER
+        return dataclasses.replace(
+            DATA_CONVERTER, payload_codec=OpeningCodec(lambda: find_keys(settings))
+        )
     return dataclasses.replace(
         DATA_CONVERTER,
         payload_codec=SealingCodec(open_keys(settings)),

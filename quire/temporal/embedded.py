@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -21,10 +22,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from quire.domain import errors
+from quire.domain.errors import QuireError
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 
 READY_WITHIN_S = 30.0
+# Below this, a server is not even started: one without room leaves half a database behind.
+ROOM = 1024 * 1024
 LOOK_EVERY_S = 0.5
+DATABASE = "temporal.db"
+# After two failures of its workflow task a document is marked, and the watch finds it.
+DYNAMIC_CONFIG = {"system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute": "2"}
+
+
+def has_database(state_dir: Path) -> bool:
+    """Whether the server of this state folder was ever started."""
+    return (state_dir.expanduser().absolute() / DATABASE).exists()
 
 
 @dataclass(frozen=True)
@@ -58,8 +70,9 @@ class EmbeddedServer:
 
     async def start(self) -> ServerInfo:
         """The running server; started when there is none."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        info = await asyncio.to_thread(self._ensure)
+        with errors.disk_errors("STATE_DIR", self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            info = await asyncio.to_thread(self._ensure)
         self._keeper = asyncio.create_task(self._keep(info))
         return info
 
@@ -109,12 +122,13 @@ class EmbeddedServer:
     def _spawn(self, known: ServerInfo | None) -> ServerInfo:
         """On the ports of a server that died, so that its clients find the new one."""
         binary = find_binary()
+        check_room(self._folder)
         ports = (known.port, known.ui_port) if known else _free_ports(2)
         if known and not all(_is_free(port) for port in ports):
             ports = _free_ports(2)
         command = [
             binary, "server", "start-dev",
-            "--db-filename", str(self._folder / "temporal.db"),
+            "--db-filename", str(self._folder / DATABASE),
             "--sqlite-pragma", "journal_mode=wal",
             "--sqlite-pragma", "synchronous=normal",
             "--ip", "127.0.0.1", "--port", str(ports[0]), "--ui-port", str(ports[1]),
@@ -122,17 +136,37 @@ class EmbeddedServer:
         ]  # fmt: skip
         for name, kind in SEARCH_ATTRIBUTES.items():
             command += ["--search-attribute", f"{name}={kind}"]
+        for name, value in DYNAMIC_CONFIG.items():
+            command += ["--dynamic-config-value", f"{name}={value}"]
+        is_new = not (self._folder / "temporal.db").exists()
         with (self._folder / "server.log").open("wb") as log:
             # A session of its own: Ctrl-C is for the command, not for the server it shares.
             self._child = subprocess.Popen(
                 command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
             )
         info = ServerInfo(self._child.pid, *ports)
-        self._await_ready(info)
-        part = self._note.with_suffix(".part")
-        part.write_text(json.dumps(asdict(info)))
-        part.replace(self._note)
+        try:
+            self._await_ready(info)
+            self._write_note(info)
+        except (QuireError, OSError):
+            # Unknown to the next command, it would be in the way of the next server.
+            self._child.kill()
+            self._child.wait()
+            if is_new:
+                # Without all of its tables no server would ever start on it.
+                for path in self._folder.glob("temporal.db*"):
+                    path.unlink(missing_ok=True)
+            check_room(self._folder)
+            raise
         return info
+
+    def _write_note(self, info: ServerInfo) -> None:
+        part = self._note.with_suffix(".part")
+        try:
+            part.write_text(json.dumps(asdict(info)))
+            part.replace(self._note)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _await_ready(self, info: ServerInfo) -> None:
         end = time.monotonic() + READY_WITHIN_S
@@ -148,19 +182,21 @@ class EmbeddedServer:
         if self._child is not None and self._child.pid == info.pid:
             return self._child.poll() is None
         # The process id alone may have been given to another program since.
-        return _runs(info.pid, str(self._folder / "temporal.db")) and _answers(info.port)
+        return _runs(info.pid, str(self._folder / DATABASE)) and _answers(info.port)
 
     async def _keep(self, info: ServerInfo) -> None:
         """Bring the server back when it dies while we need it."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             if not await asyncio.to_thread(self._is_alive, info):
-                info = await asyncio.to_thread(self._ensure)
+                # While there is no room for it, try again: its documents wait for it.
+                with suppress(QuireError, OSError):
+                    info = await asyncio.to_thread(self._ensure)
 
     def _kill(self) -> None:
         info = self._read_note()
         self._note.unlink(missing_ok=True)
-        if info is None or not _runs(info.pid, str(self._folder / "temporal.db")):
+        if info is None or not _runs(info.pid, str(self._folder / DATABASE)):
             return
         with suppress(ProcessLookupError):
             os.kill(info.pid, signal.SIGKILL)
@@ -181,6 +217,19 @@ class EmbeddedServer:
             yield
         finally:
             os.close(handle)
+
+
+def check_room(folder: Path) -> None:
+    """Raise `DiskFull` when the folder cannot take another megabyte."""
+    with errors.disk_errors("STATE_DIR", folder), suppress(FileNotFoundError):
+        handle, name = tempfile.mkstemp(dir=folder, prefix=".room-")
+        try:
+            left = memoryview(bytes(ROOM))
+            while left:
+                left = left[os.write(handle, left) :]
+        finally:
+            os.close(handle)
+            Path(name).unlink()
 
 
 def find_binary() -> str:

@@ -1,6 +1,7 @@
 """The SDK's runtime: where its core's logs and metrics go."""
 
 import logging
+from datetime import timedelta
 from functools import cache
 
 from temporalio.runtime import (
@@ -13,6 +14,7 @@ from temporalio.runtime import (
 )
 
 from quire.domain.errors import SettingsError
+from quire.domain.workers.live_workers import BEAT_S
 from quire.settings import Settings
 from quire.telemetry.metrics import ALL
 
@@ -63,7 +65,9 @@ def worker_runtime(settings: Settings) -> Runtime:
                 metrics=metrics if settings.metrics_address else None,
                 global_tags={"service_name": "quire-worker"},
                 attach_service_name=False,
-            )
+            ),
+            # Who asks about a job must learn within seconds that its worker is gone.
+            worker_heartbeat_interval=timedelta(seconds=BEAT_S),
         )
     except ValueError as error:
         raise SettingsError(

@@ -152,6 +152,36 @@ def vendor_loops() -> Behaviour:
     return Behaviour("vendor_loops")
 
 
+def vendor_never_ends(status: int = 200, headers: bool = False) -> Behaviour:
+    """Sends a body (or `headers`) for as long as anyone listens, as fast as they do."""
+    return Behaviour("vendor_never_ends", {"status": status, "headers": headers})
+
+
+def vendor_sends_bomb(megabytes: int = 1024, packing: str = "gzip") -> Behaviour:
+    """A small body that unpacks to so much; `packing` is what its header says."""
+    return Behaviour("vendor_sends_bomb", {"megabytes": megabytes, "packing": packing})
+
+
+def vendor_redirects(location: str = "http://127.0.0.1:9/", status: int = 307) -> Behaviour:
+    """Sends the caller, with the page and the key, to another address."""
+    return Behaviour("vendor_redirects", {"location": location, "status": status})
+
+
+def vendor_sends_surrogates(text: str = "Total\ud800 \x0017\x1b[31m\x85 EUR\uffff") -> Behaviour:
+    """A good answer but for characters that no file, terminal or database can take."""
+    return Behaviour("vendor_sends_surrogates", {"text": text})
+
+
+def vendor_ignores_cap(chars: int = 200_000) -> Behaviour:
+    """Writes on and on, and says that it came to its end."""
+    return Behaviour("vendor_ignores_cap", {"chars": chars})
+
+
+def vendor_sends_json_beyond_reason(body: str = "[") -> Behaviour:
+    """JSON that breaks parsers: `[`, nested a hundred thousand deep, or a number as long."""
+    return Behaviour("vendor_sends_json_beyond_reason", {"body": body})
+
+
 BEHAVIOURS: dict[str, Callable[..., Behaviour]] = {
     build.__name__: build
     for build in (
@@ -177,5 +207,11 @@ BEHAVIOURS: dict[str, Callable[..., Behaviour]] = {
         vendor_truncates,
         vendor_refuses,
         vendor_loops,
+        vendor_never_ends,
+        vendor_sends_bomb,
+        vendor_redirects,
+        vendor_sends_surrogates,
+        vendor_ignores_cap,
+        vendor_sends_json_beyond_reason,
     )
 }

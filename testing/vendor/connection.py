@@ -60,6 +60,11 @@ class Exchange:
         lines += [f"{k}: {v}" for k, v in {"content-type": content_type, **headers}.items()]
         self._writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
 
+    async def send_raw(self, data: bytes) -> None:
+        """Bytes as they are, where even the head is to be wrong."""
+        self._writer.write(data)
+        await self._writer.drain()
+
     async def send_chunk(self, data: bytes) -> None:
         """A piece of a chunked body; an empty one ends it."""
         self._writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")

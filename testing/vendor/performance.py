@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import zlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -160,6 +161,41 @@ class Performance:
     async def _vendor_sends_broken_json(self) -> None:
         body = json.dumps(wire.answer(self._asked, self._text(None))).encode()
         await self._exchange.respond(200, body[: len(body) // 2], self._headers)
+
+    # --- more than anyone can take ------------------------------------------------------
+
+    async def _vendor_never_ends(self, status: int, headers: bool) -> None:
+        if headers:
+            await self._exchange.send_raw(f"HTTP/1.1 {status} OK\r\n".encode())
+            while True:
+                await self._exchange.send_raw(b"x-more: " + b"y" * 8000 + b"\r\n")
+        self._exchange.send_head(status, {"transfer-encoding": "chunked", **self._headers})
+        await self._exchange.send_chunk(b'{"choices": [{"message": {"content": "')
+        while True:
+            await self._exchange.send_chunk(b"more " * 13_000)
+
+    async def _vendor_sends_bomb(self, megabytes: int, packing: str) -> None:
+        head = {"transfer-encoding": "chunked", "content-encoding": packing, **self._headers}
+        self._exchange.send_head(200, head)
+        pack, block = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS), bytes(1024**2)
+        for _ in range(megabytes):
+            if piece := pack.compress(block):
+                await self._exchange.send_chunk(piece)
+        await self._exchange.send_chunk(pack.flush())
+        await self._exchange.send_chunk(b"")
+
+    async def _vendor_redirects(self, location: str, status: int) -> None:
+        await self._exchange.respond(status, b"", {"location": location, **self._headers})
+
+    async def _vendor_sends_surrogates(self, text: str) -> None:
+        await self._send(wire.answer(self._asked, text))
+
+    async def _vendor_ignores_cap(self, chars: int) -> None:
+        words = " ".join(f"word{number}" for number in range(chars // 5))
+        await self._send(wire.answer(self._asked, words[:chars]))
+
+    async def _vendor_sends_json_beyond_reason(self, body: str) -> None:
+        await self._exchange.respond(200, body.encode() * 100_000, self._headers)
 
     # --- helpers -----------------------------------------------------------------------
 

@@ -1,54 +1,24 @@
 """The gate of a worker: what is queued behind a failure does not call the vendor that failed."""
 
-from collections.abc import Iterable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.support.attempt import GATE_CLOSED_FOR_S, RouteAttempt, RouteGate
+from activities.support.attempt import GATE_CLOSED_FOR_S, RouteGate
 from quire.contracts.codes import FailureKind
 from quire.contracts.page import Classification, TextSource
-from quire.contracts.reading import ReadingOptions
 from quire.contracts.routing import BreakerPolicy, DispatchPolicy, Route
-from quire.contracts.steps import AttemptRequest
-from quire.contracts.stored import Brief
 from quire.domain.document.attempts import OK
 from quire.domain.errors import MEANING
-from tests.domain.simulator import Outcome, Simulation
+from tests.domain.gated import Gated, attempt
+from tests.domain.simulator import Outcome
 from tests.domain.strategies import KINDS, NOW, quarters, quick
-from workflows.document.dispatch import DispatchState, Flight
+from workflows.document.dispatch import DispatchState
 
-ROUTES = (("a", "m", 60.0), ("a", "n", 60.0), ("b", "m", 60.0))
 OF_ROUTE = [kind for kind in KINDS if MEANING[kind].trips == "route"]
 OF_PROVIDER = [kind for kind in KINDS if MEANING[kind].trips == "provider"]
 OF_NOBODY = [kind for kind in KINDS if MEANING[kind].trips is None]
 LONG = [kind for kind in KINDS if MEANING[kind].trips and MEANING[kind].rests == "long"]
-
-
-def attempt(
-    route: int = 0,
-    begun_at: tuple[int, int] = (0, 0),
-    *,
-    run: str = "run",
-    stand_down: bool = True,
-    seconds: float = 60.0,
-    routes: Iterable[tuple[str, str, float]] = ROUTES,
-) -> RouteAttempt:
-    return RouteAttempt(
-        run_id=run,
-        brief=Brief(
-            job_id="job",
-            sha256="0" * 64,
-            page_count=1,
-            reading=ReadingOptions(system_prompt="read"),
-            routes=tuple(routes),
-            stand_down=stand_down,
-        ),
-        request=AttemptRequest(
-            brief="brief", page=1, seconds=seconds, route=route, begun_at=begun_at
-        ),
-    )
 
 
 @pytest.mark.parametrize("kind", OF_ROUTE)
@@ -177,24 +147,6 @@ def test_late_failure_of_an_older_attempt_opens_nothing() -> None:
     gate.failed(attempt(0, (1, 0)), FailureKind.SERVER)
     assert gate.closed_for(attempt(0, (3, 0)))
     assert not gate.closed_for(attempt(0, (4, 0)))
-
-
-class Gated(Simulation):
-    """A document whose attempts all pass one worker's gate."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.gate = RouteGate(clock=lambda: self.now)
-
-    def stands_down(self, page: int, flight: Flight) -> bool:
-        return self.gate.closed_for(self._attempting(flight))
-
-    def saw_failure(self, page: int, flight: Flight, kind: FailureKind) -> None:
-        self.gate.failed(self._attempting(flight), kind)
-
-    def _attempting(self, flight: Flight) -> RouteAttempt:
-        routes = [(route.provider, route.model, route.timeout_s) for route in self.books.routes]
-        return attempt(flight.route, flight.begun_at, seconds=flight.seconds, routes=routes)
 
 
 @quick

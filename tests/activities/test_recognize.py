@@ -11,12 +11,14 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.document.recognize import RecognizePage
+from activities.support.attempt import RouteAttempt
 from activities.support.slots import Slots
+from quire.contracts.document import ReplacedRun
 from quire.contracts.money import NOTHING
 from quire.contracts.reading import ImageOptions, ReadingOptions
 from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest
 from quire.contracts.stored import Brief
-from quire.domain.document.keys import brief_id, brief_key, source_key
+from quire.domain.document.keys import answer_key, brief_id, brief_key, reading_id, source_key
 from quire.domain.document.transcription import PageImage
 from quire.ports import DocumentReader
 from quire.providers.model_provider import open_provider
@@ -87,10 +89,12 @@ def worker(store: FolderStore, vendor: StandIn, slots: Slots | None = None) -> R
     )
 
 
-async def attempt(by: RecognizePage, run: str, number: int = 1) -> AttemptReceipt:
+async def attempt(
+    by: RecognizePage, run: str, number: int = 1, request: AttemptRequest = REQUEST
+) -> AttemptReceipt:
     environment = ActivityEnvironment()
     environment.info = replace(environment.info, workflow_run_id=run, attempt=number)
-    receipt: Any = await environment.run(by.recognize_page, REQUEST)
+    receipt: Any = await environment.run(by.recognize_page, request)
     assert isinstance(receipt, AttemptReceipt)
     return receipt
 
@@ -169,7 +173,7 @@ async def test_answer_that_waited_for_the_store_was_paid_for_once(
 ) -> None:
     store = await filled(StoreFailsOnce(tmp_path))
     one = worker(store, vendor)
-    with pytest.raises(ApplicationError, match="Storage failed"):
+    with pytest.raises(ApplicationError, match="is full"):
         await attempt(one, "run")
     # Another job on the same bytes comes first, and saves what the first one bought.
     other, own = await attempt(one, "another run"), await attempt(one, "run")
@@ -187,3 +191,36 @@ async def test_failure_tells_what_it_cost(vendor: StandIn, tmp_path: Path) -> No
     failure = AttemptFailure.model_validate(caught.value.details[0])
     assert (failure.wasted.input_tokens, failure.wasted.output_tokens) == vendor.billed()
     assert failure.wasted.microdollars
+
+
+@pytest.mark.parametrize("salt", ["", "forced"])
+async def test_answer_of_a_replaced_run_stays_with_the_route_that_read_it(
+    vendor: StandIn, tmp_path: Path, salt: str
+) -> None:
+    """Under the key of another route it would pass for that model's, in every later job."""
+    store = await filled(FolderStore(tmp_path))
+    await attempt(worker(store, vendor), "stuck")
+    healed = BRIEF.model_copy(
+        update={
+            "reading": BRIEF.reading.model_copy(update={"salt": salt}),
+            "routes": (("anthropic", "claude", 60.0), ("local", "rapidocr", 9.0), *BRIEF.routes),
+            "replaced": (ReplacedRun(bought_by=("stuck",), any_route=True),),
+        }
+    )
+    await store.put(brief_key(brief_id(healed)), healed.model_dump_json().encode())
+    asked = AttemptRequest(brief=brief_id(healed), page=1, seconds=10)
+    taken = await attempt(worker(store, vendor), "healed", request=asked)
+    assert (taken.read_by, taken.stored, taken.reused) == (2, True, True)
+    assert len(vendor.calls()) == 1
+    reading = reading_id(healed.reading)
+    kept = [
+        await store.exists(answer_key(BRIEF.sha256, 1, reading, provider, model))
+        for provider, model, _ in healed.routes
+    ]
+    assert kept == [False, False, True]
+
+
+def test_ocr_does_not_stand_in_for_a_model() -> None:
+    brief = BRIEF.model_copy(update={"routes": (*BRIEF.routes, ("local", "rapidocr", 9.0))})
+    one = RouteAttempt(run_id="healed", brief=brief, request=REQUEST)
+    assert [place for place, _, _ in one.replaced_keys(ReplacedRun(any_route=True))] == [0]

@@ -60,13 +60,13 @@ def test_messages_name_the_program_as_it_was_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     remedy = errors.still_running("d1").info.remedy
-    worker = errors.no_worker_answers("d1", queue="quire").info.remedy
+    worker = errors.no_worker_with_role("ai").info.remedy
     monkeypatch.setattr(sys, "argv", ["/opt/venv/bin/quire"])
     assert program.as_called(remedy) == "Follow it with `quire watch d1`."
-    assert "`quire-worker`; `quire doctor`" in program.as_called(worker)
+    assert "`quire-worker --roles ai`" in program.as_called(worker)
     monkeypatch.setattr(sys, "argv", ["/home/ada/quire/starter.py"])
     assert program.as_called(remedy) == "Follow it with `starter.py watch d1`."
-    assert "`worker.py`; `starter.py doctor`" in program.as_called(worker)
+    assert "`worker.py --roles ai`" in program.as_called(worker)
     assert program.as_called("a quire of paper") == "a quire of paper"
 
 

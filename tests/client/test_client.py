@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -307,3 +308,27 @@ def test_a_client_does_not_outlive_a_fork(client: quire.Client) -> None:
 def test_text_that_is_no_unicode_is_refused(client: quire.Client, one_page: Path) -> None:
     with pytest.raises(errors.UsageError, match="instructions"):
         client.process(one_page, prompt="a\ud800b")
+
+
+def test_a_job_id_is_bound_to_its_request(
+    client: quire.Client, fresh: Path, tmp_path: Path
+) -> None:
+    hangup = signal.getsignal(signal.SIGHUP)
+    first = client.process(fresh, job_id="bound")
+    assert client.process(fresh.read_bytes(), job_id="bound").report == first.report
+    other = tmp_path / "other.pdf"
+    other.write_bytes(fresh.read_bytes() + b"\n% other\n")
+    with pytest.raises(errors.JobConflict, match=r"other\.pdf") as refused:
+        client.process(other, job_id="bound")
+    assert (refused.value.code, refused.value.reason) == (Code.FORBIDDEN, "CONFLICT")
+    with pytest.raises(errors.UsageError, match="force"):
+        client.process(other, job_id="bound", replace=True)
+    job = client.submit(fresh, job_id="bound")
+    forced = client.process(other, job_id="bound", force=True, replace=True)
+    assert forced.report.sha256 != first.report.sha256
+    with pytest.raises(errors.JobConflict):
+        job.result()
+    with pytest.raises(errors.JobConflict):
+        list(job.pages())
+    assert client.result("bound").report == forced.report
+    assert signal.getsignal(signal.SIGHUP) is hangup, "signals are the program's affair"

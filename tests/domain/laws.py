@@ -15,7 +15,7 @@ class Judge:
     def __init__(self, snapshot: Snapshot, selection: Selection) -> None:
         self.snap = snapshot
         self.selection = selection
-        self.started = {a.page: a for a in selection.assign}
+        self.started = {a.page: a for a in selection.assign if a.how != "hedge"}
         self.deferred = {d.page: d.not_before for d in selection.defer}
         self.load = [view.in_flight for view in snapshot.routes]
         self.total = snapshot.in_flight
@@ -33,14 +33,14 @@ class Judge:
 
     def _each_page_once(self) -> None:
         handled = [
-            *[a.page for a in self.selection.assign],
+            *[a.page for a in self.selection.assign if a.how != "hedge"],
             *self.selection.fall_back,
             *self.deferred,
         ]
         assert len(handled) == len(set(handled)), "a page was dealt with twice"
         assert set(handled) <= {page.page for page in self.snap.pages}
-        order = [a.page for a in self.selection.assign if a.how != "behind"]
-        assert order == sorted(order), "earlier pages come first"
+        order = [a.page for a in self.selection.assign if a.how in ("now", "probe")]
+        assert order == [p.page for p in self.snap.pages if p.page in order], "each in its turn"
 
     def _page(self, page: PageView) -> None:
         start = self.started.get(page.page)
@@ -113,10 +113,12 @@ class Judge:
             if not self.snap.routes[i].route.is_last_resort
         ]
         policy = self.snap.policy
+        if page.round + 1 >= policy.max_rounds:
+            lifted = [i for i in lifted if i in page.let_down_by]
         if page.page in self.deferred:
-            assert page.round + 1 < policy.max_rounds
+            assert lifted, "a page at fault takes no more rounds than allowed"
             jitter = policy.jitter_max_s * fraction(self.snap.job_id, page.page, page.round)
-            growing = policy.base_delay_s * 2**page.round
+            growing = policy.base_delay_s * 2 ** min(page.round, policy.max_rounds - 1)
             delay = min(growing, policy.max_delay_s or growing) + jitter
             earliest = self.snap.now + delay
             expected = min(max(self.opens_at(i), earliest) for i in lifted)
@@ -148,10 +150,14 @@ class Judge:
     # --- what the snapshot says --------------------------------------------------------------
 
     def chain(self, page: PageView) -> list[int]:
+        held_on = self.snap.policy.mode == "hold" and page.round >= self.snap.policy.max_rounds
+        held_on = held_on and not self.snap.adaptive
         return [
             i
             for i, view in enumerate(self.snap.routes)
-            if i not in page.barred and view.route.serves(page.classification)
+            if i not in page.barred
+            and view.route.serves(page.classification)
+            and (not held_on or i in page.let_down_by or view.route.is_last_resort)
         ]
 
     def candidates(self, page: PageView) -> tuple[list[int], list[int]]:
@@ -181,7 +187,12 @@ class Judge:
 
 def judge(snapshot: Snapshot, selection: Selection) -> None:
     """AssertionError when the selection breaks a law."""
-    Judge(snapshot, selection).judge()
+    if snapshot.adaptive or snapshot.policy.mode == "adaptive":
+        from tests.domain.adaptive_laws import AdaptiveJudge
+
+        AdaptiveJudge(snapshot, selection).judge()
+    else:
+        Judge(snapshot, selection).judge()
 
 
 def fraction(job_id: str, page: int, round_: int) -> float:

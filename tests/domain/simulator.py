@@ -17,9 +17,11 @@ from quire.contracts.selection import Selection
 from quire.contracts.steps import AttemptReceipt
 from quire.domain.document.attempts import DEADLINE, OK
 from quire.domain.routing.selection import select
+from quire.domain.routing.time_budget import seconds_after_waiting
 from tests.domain.laws import judge
 from tests.domain.strategies import KINDS, failure
-from workflows.document.dispatch import DispatchState, Flight
+from workflows.document.dispatch import DispatchState
+from workflows.document.flights import Flight
 
 CROWDED = "crowded"
 STOOD_DOWN = "stood_down"
@@ -37,19 +39,27 @@ class Outcome(NamedTuple):
     retry_after_s: float | None = None
 
 
+# What becomes of a call, by the route's place, the page and the time.
+Vendor = Callable[[int, int, float], Outcome]
+
+
+NO_ANSWER_YET = Outcome()
+
+
 class Stuck(AssertionError):
     """Nothing is under way, pages wait, and nothing will ever wake the document."""
 
 
 @dataclass
 class Simulation:
-    """`script` holds the outcomes of each route by its place, taken in turn and round again.
+    """`script` holds the outcomes of each route by its place, taken in turn and round again; or it
+    is a vendor that decides each call.
 
     A route has as many slots as its limit; an attempt queued behind them starts when one is free.
     """
 
     books: DispatchState
-    script: Mapping[int, Sequence[Outcome]]
+    script: Mapping[int, Sequence[Outcome]] | Vendor
     now: float
     watch: Callable[["Simulation"], None] = lambda simulation: None
     # Attempts handed out and vendors called, by route: in all, and when it failed first.
@@ -62,8 +72,10 @@ class Simulation:
     drained: bool = False
 
     def __post_init__(self) -> None:
-        self._queued: dict[int, deque[int]] = {i: deque() for i in range(len(self.books.routes))}
-        self._ends: dict[int, tuple[float, str, float | None]] = {}
+        routes = range(len(self.books.routes))
+        self._queued: dict[int, deque[Call]] = {i: deque() for i in routes}
+        # By the attempt's number.
+        self._running: dict[int, Call] = {}
         self._wake_at: float | None = None
         self._woken = False
         self._retry_at: dict[str, float] = {}
@@ -111,9 +123,9 @@ class Simulation:
         selection = select(snapshot)
         judge(snapshot, selection)
         self.selections.append(selection)
-        for assignment, flight in self.books.apply(selection):
+        for assignment, flight in self.books.apply(selection, self.now):
             self.begun[flight.route] += 1
-            self._queued[flight.route].append(assignment.page)
+            self._queued[flight.route].append(Call(assignment.page, flight))
         for route in self._queued:
             self._fill_slots(route)
         self._wake_at = selection.wake_at
@@ -121,69 +133,95 @@ class Simulation:
 
     def _fill_slots(self, route: int) -> None:
         queue = self._queued[route]
-        while queue and self._running(route) < self.books.routes[route].limit:
+        while queue and self._slots_taken(route) < self.books.routes[route].limit:
             self._start(queue.popleft())
 
-    def _running(self, route: int) -> int:
-        return sum(1 for page in self._ends if self.books.flights[page].route == route)
+    def _slots_taken(self, route: int) -> int:
+        return sum(1 for call in self._running.values() if call.flight.route == route)
 
-    def _start(self, page: int) -> None:
-        flight = self.books.flights[page]
-        if self.stands_down(page, flight):
-            self._ends[page] = (self.now, STOOD_DOWN, None)
+    def _start(self, call: "Call") -> None:
+        flight = call.flight
+        self._running[flight.number] = call
+        call.started = self.now
+        if self.stands_down(call.page, flight):
+            call.outcome = Outcome(STOOD_DOWN, 0.0)
             return
-        outcomes = self.script[flight.route]
-        outcome = outcomes[self.calls[flight.route] % len(outcomes)]
+        call.outcome = self._asked(call)
         self.calls[flight.route] += 1
-        what, seconds = outcome.what, outcome.seconds
-        if seconds > flight.seconds:
-            what, seconds = FailureKind.TIMEOUT.value, flight.seconds
-        self._ends[page] = (self.now + seconds, what, outcome.retry_after_s)
+        given = flight.seconds
+        if not (self.books.adaptive and flight.route in self.books.answered):
+            timeout_s = self.books.routes[flight.route].timeout_s
+            given = seconds_after_waiting(given, timeout_s, self.now - flight.since)
+        if call.outcome.seconds > given:
+            call.outcome = Outcome(FailureKind.TIMEOUT.value, given)
+
+    def _asked(self, call: "Call") -> Outcome:
+        route = call.flight.route
+        if callable(self.script):
+            return self.script(route, call.page, self.now)
+        outcomes = self.script[route]
+        return outcomes[self.calls[route] % len(outcomes)]
 
     def _wait(self) -> None:
-        moments = [self.books.deadline, *(end for end, _, _ in self._ends.values())]
+        moments = [self.books.deadline, *(call.ends for call in self._running.values())]
         if self._wake_at is not None:
             assert self._wake_at > self.now, "a wake time must lie ahead"
             moments.append(self._wake_at)
-        elif not self._ends:
+        elif not self._running:
             raise Stuck(f"{len(self.books.waiting)} pages wait for nothing")
         self.now = min(moments)
         if self._wake_at is not None and self._wake_at <= self.now:
             self._wake_at, self._woken = None, True
         # Slots are taken again at once, before the workflow hears of any of these ends.
-        ended = {page: end for page, end in self._ends.items() if end[0] <= self.now}
-        for page, (_, what, _) in ended.items():
-            flight = self.books.flights[page]
-            if what in KINDS:
-                self.saw_failure(page, flight, FailureKind(what))
-                self.begun_by_first_failure.setdefault(flight.route, self.begun[flight.route])
-                self.calls_by_first_failure.setdefault(flight.route, self.calls[flight.route])
-        for page in ended:
-            del self._ends[page]
+        ended = [call for call in self._running.values() if call.ends <= self.now]
+        for call in ended:
+            route = call.flight.route
+            if call.outcome.what in KINDS:
+                self.saw_failure(call.page, call.flight, FailureKind(call.outcome.what))
+                self.begun_by_first_failure.setdefault(route, self.begun[route])
+                self.calls_by_first_failure.setdefault(route, self.calls[route])
+        for call in ended:
+            del self._running[call.flight.number]
         for route in self._queued:
             self._fill_slots(route)
-        for page, (_, what, retry_after_s) in ended.items():
-            self._settle(page, what, retry_after_s)
+        for call in ended:
+            if not call.called_off:
+                self._settle(call)
 
-    def _settle(self, page: int, what: str, retry_after_s: float | None) -> None:
-        if what == OK:
-            self.books.succeeded(page, AttemptReceipt(milliseconds=1, chars=1), self.now)
-        elif what == STORED:
-            self.books.succeeded(
-                page, AttemptReceipt(milliseconds=1, chars=1, stored=True), self.now
-            )
+    def _settle(self, call: "Call") -> None:
+        books, page, number = self.books, call.page, call.flight.number
+        what, seconds, retry_after_s = call.outcome
+        milliseconds = round(seconds * 1000)
+        if what in (OK, STORED):
+            receipt = AttemptReceipt(milliseconds=milliseconds, chars=1, stored=what == STORED)
+            other = books.succeeded(page, receipt, self.now, number)
+            if other is not None:
+                self._call_off(other)
         elif what in (CROWDED, STOOD_DOWN):
-            self.books.stood_aside(page, self.now, crowded=what == CROWDED)
+            books.stood_aside(page, self.now, crowded=what == CROWDED, attempt=number)
         else:
-            self.books.failed(page, failure(FailureKind(what), retry_after_s), self.now)
+            failed = failure(FailureKind(what), retry_after_s)
+            failed = failed.model_copy(update={"milliseconds": milliseconds})
+            books.failed(page, failed, self.now, number)
+
+    def _call_off(self, flight: Flight) -> None:
+        """The loser of two attempts; it may have ended at this very moment."""
+        queue = self._queued[flight.route]
+        for call in [*self._running.values(), *queue]:
+            call.called_off |= call.flight.number == flight.number
+        self._queued[flight.route] = deque(call for call in queue if not call.called_off)
+        self._running.pop(flight.number, None)
+        self._fill_slots(flight.route)
 
     def _look(self) -> None:
         """The books add up at every moment."""
         books = self.books
         where = [*books.waiting, *books.flights, *books.records]
         assert sorted(where) == sorted(books.pages), "each page is in exactly one place"
-        assert books.waiting == sorted(books.waiting)
-        assert len(books.flights) <= books.policy.window
+        assert set(books.flights.hedges) <= set(books.flights)
+        turns = [(books.pages[number].back_since, number) for number in books.waiting]
+        assert turns == sorted(turns)
+        assert books.flights.count <= books.policy.window
         for index, route in enumerate(books.routes):
             assert books.in_flight_on(index) <= 2 * route.limit + route.ahead
         self._look_at_breakers()
@@ -193,10 +231,11 @@ class Simulation:
         for key, breaker in self.books.health.breakers.items():
             assert breaker.retry_at >= self._retry_at.get(key, 0.0), "a cooldown was shortened"
             self._retry_at[key] = breaker.retry_at
+            assert breaker.width is None or breaker.width >= 1
             if breaker.state is BreakerState.HALF_OPEN and self.books.flights:
                 probes = [
                     flight
-                    for flight in self.books.flights.values()
+                    for _, flight in self.books.flights.every()
                     for place, name in enumerate(self._names(flight))
                     if name == key and flight.begun_at[place] == breaker.changes
                 ]
@@ -205,3 +244,18 @@ class Simulation:
     def _names(self, flight: Flight) -> tuple[str, str]:
         route = self.books.routes[flight.route]
         return route.key, route.provider
+
+
+@dataclass
+class Call:
+    """One attempt on its way: queued, then running to its end."""
+
+    page: int
+    flight: Flight
+    started: float = 0.0
+    outcome: Outcome = NO_ANSWER_YET
+    called_off: bool = False
+
+    @property
+    def ends(self) -> float:
+        return self.started + self.outcome.seconds

@@ -12,7 +12,7 @@ from quire.contracts.codes import FailureKind
 from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.page import Classification
 from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, DispatchPolicy, Route
-from quire.contracts.selection import PageView, RouteView, Snapshot
+from quire.contracts.selection import FlightView, PageView, RouteView, Snapshot
 from quire.contracts.steps import AttemptFailure
 
 NOW = 1000.0
@@ -40,7 +40,7 @@ classifications = st.sampled_from([Classification.SCANNED, Classification.HAS_GR
 
 breaker_policies = st.builds(
     BreakerPolicy,
-    trip=st.sampled_from(["first", "window"]),
+    trip=st.sampled_from(["first", "window", "adaptive"]),
     base_backoff_s=quarters(1, 30),
     max_backoff_s=quarters(30, 300),
     window=st.integers(1, 8),
@@ -51,7 +51,7 @@ breaker_policies = st.builds(
 
 dispatch_policies = st.builds(
     DispatchPolicy,
-    mode=st.sampled_from(["fail_fast", "hold"]),
+    mode=st.sampled_from(["fail_fast", "hold", "adaptive"]),
     when_busy=st.sampled_from(["spill", "wait"]),
     window=st.integers(1, 12),
     max_rounds=st.integers(1, 4),
@@ -68,6 +68,23 @@ breakers = st.one_of(
         retry_at=quarters(NOW - 60, NOW + 60),
         failures=st.integers(0, 5),
         changes=st.integers(1, 9),
+    ),
+)
+
+
+lines = st.one_of(
+    st.just(Breaker()),
+    st.builds(
+        Breaker,
+        state=st.sampled_from(BreakerState),
+        retry_at=quarters(NOW - 60, NOW + 60),
+        changes=st.integers(1, 9),
+        streak=st.integers(0, 5),
+        sort=st.sampled_from(["pace", "sick", "out"]),
+        since=quarters(NOW - 30, NOW),
+        last_answer=st.just(0.0) | quarters(NOW - 30, NOW),
+        answered=st.booleans(),
+        width=st.none() | st.integers(1, 3),
     ),
 )
 
@@ -106,18 +123,23 @@ def snapshots(
 ) -> Snapshot:
     """Any moment of a document, also ones that a well-behaved vendor never brings about."""
     chain = draw(chains())
-    of_provider = {route.provider: draw(breakers) for route in chain}
+    adaptive = draw(st.booleans())
+    health = lines if adaptive else breakers
+    of_provider = {route.provider: draw(health) for route in chain}
+    times = st.lists(st.integers(0, 60_000), max_size=8).map(tuple) if adaptive else st.just(())
     views = tuple(
         RouteView(
             route=route,
-            breaker=draw(breakers),
+            breaker=draw(health),
             provider_breaker=of_provider[route.provider],
             in_flight=draw(st.integers(0, 2 * route.limit)),
             crowded_until=draw(st.sampled_from([0.0, NOW, NOW + 2])),
             answered=draw(st.booleans()),
+            latencies=draw(times),
         )
         for route in chain
     )
+    flights = [(i, n) for i, view in enumerate(views) for n in range(view.in_flight)]
     numbers = draw(st.lists(st.integers(1, 40), max_size=12, unique=True))
     return Snapshot(
         job_id=draw(st.sampled_from(["one", "two"])),
@@ -127,6 +149,21 @@ def snapshots(
         policy=draw(policies),
         routes=views,
         pages=tuple(draw(pages(number, len(chain))) for number in sorted(numbers)),
+        adaptive=adaptive,
+        waiting=len(numbers) if adaptive else 0,
+        # Pages in flight have other numbers than those that wait.
+        flights=tuple(
+            FlightView(
+                page=100 + 10 * route + place,
+                route=route,
+                since=draw(quarters(NOW - 60, NOW)),
+                barred=draw(st.sampled_from([(), (0,), (0, 1)])),
+                hedged=draw(st.booleans()),
+            )
+            for route, place in flights
+            if adaptive
+        ),
+        hedges_left=draw(st.integers(0, 3)) if adaptive else 0,
     )
 
 
@@ -141,6 +178,7 @@ def pages(draw: st.DrawFn, number: int, routes: int) -> PageView:
         barred_for_good=tuple(sorted(for_good)),
         round=draw(st.integers(0, 3)),
         not_before=draw(st.sampled_from([0.0, NOW, NOW + 3])),
+        let_down_by=tuple(sorted(draw(st.sets(st.sampled_from(sorted(barred)))))) if barred else (),
     )
 
 

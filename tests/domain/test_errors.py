@@ -1,5 +1,6 @@
 """The failure taxonomy: complete, public, and able to cross a process border."""
 
+import errno
 import pickle
 
 import pytest
@@ -110,7 +111,14 @@ def examples() -> list[QuireError]:
         errors.not_owner("j"),
         errors.unsigned_start(),
         errors.not_running("j"),
+        errors.job_in_the_way("j"),
+        errors.disk_full(OSError(errno.ENOSPC, "No space left on device"), "STORE_URL"),
         errors.nothing_to_retry("j"),
+        errors.bad_input("it is a number"),
+        errors.no_worker_with_role("ai"),
+        errors.sealed_secret("It is another key."),
+        errors.brief_missing(),
+        errors.source_missing(),
         *(
             AttemptFailed(
                 kind, "It failed.", retry_after_s=2.5, wasted=Paid(7, 5, None), http_status=503

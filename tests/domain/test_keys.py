@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.document import ReplacedRun
+from quire.contracts.reading import ImageOptions, ReadingOptions, TextOptions
 from quire.contracts.stored import Brief
 from quire.domain.document.keys import (
     SURVEY_CHUNK,
@@ -13,6 +14,7 @@ from quire.domain.document.keys import (
     brief_key,
     chunk_of,
     chunk_pages,
+    hyphens_of,
     reading_id,
     result_key,
     source_key,
@@ -57,7 +59,7 @@ def test_every_reading_option_changes_the_answer_key(change: dict[str, Any]) -> 
 def test_no_reading_option_is_forgotten_here() -> None:
     tested = {
         "image", "system_prompt", "instructions", "context_radius", "context_bytes", "salt",
-        "prompt_version",
+        "prompt_version", "text",
     }  # fmt: skip
     assert set(ReadingOptions.model_fields) == tested
     assert set(ImageOptions.model_fields) == {"dpi", "color", "format", "jpeg_quality"}
@@ -104,6 +106,8 @@ def test_briefs_are_named_by_their_content() -> None:
         {"stand_down": False},
         {"kind": "images"},
         {"sealed_password": "token"},
+        {"adaptive": True},
+        {"replaced": (ReplacedRun(salt="run"),)},
     ]
     names = {brief_id(brief.model_copy(update=change)) for change in changes}
     assert len(names | {brief_id(brief)}) == len(changes) + 1
@@ -125,3 +129,22 @@ def test_chunks_cover_every_page_once(page_count: int) -> None:
 def test_results_stand_under_their_job() -> None:
     assert result_key("job-1", "text.txt") == "job-1/text.txt"
     assert result_key("job-1", "text.txt", 2) == "job-1/v2/text.txt"
+
+
+def test_only_local_answers_depend_on_how_text_is_written() -> None:
+    """A vendor's answer is not bought again because the order of local text has changed."""
+    written = [
+        READING.model_copy(update={"text": options})
+        for options in (
+            TextOptions(),
+            TextOptions(version=2, hyphens="join"),
+            TextOptions(version=2, hyphens="keep"),
+            TextOptions(version=3, hyphens="join"),
+        )
+    ]
+    assert len({key(reading) for reading in written}) == 1
+    assert key(written[0]) == key()
+    assert len({key(reading, provider="local") for reading in written}) == 4
+    assert [hyphens_of(reading_id(reading)) for reading in written] == [
+        "keep", "join", "keep", "join",
+    ]  # fmt: skip

@@ -9,7 +9,15 @@ from quire.contracts.document import DocumentRequest
 from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.page import Classification
 from quire.contracts.plan import PlanDefaults
-from quire.contracts.routing import ChainRequest, ProviderPlan, Route
+from quire.contracts.routing import (
+    BreakerPolicy,
+    ChainRequest,
+    DispatchPolicy,
+    Mode,
+    ProviderPlan,
+    Route,
+    Trip,
+)
 from quire.domain.document.plan import chain_request, make_plan
 from quire.domain.errors import DocumentRefused
 from quire.domain.routing.routes import build_chain
@@ -281,3 +289,30 @@ def test_request_decides_before_settings() -> None:
 def test_only_a_forced_run_has_answers_of_its_own() -> None:
     assert make_plan(asked(), defaults(), run_id="run").reading.salt == ""
     assert make_plan(asked(force=True), defaults(), run_id="run").reading.salt == "run"
+
+
+@pytest.mark.parametrize(
+    ("mode", "trip"), [("adaptive", "adaptive"), ("fail_fast", "first"), ("hold", "adaptive")]
+)
+def test_mode_of_a_request_stands_for_trip_and_dispatch(mode: Mode, trip: Trip) -> None:
+    """Whatever the settings say; and their other knobs stay as they are."""
+    own = defaults(
+        breaker=BreakerPolicy(trip="window", base_backoff_s=7.0),
+        dispatch=DispatchPolicy(mode="hold" if mode != "hold" else "fail_fast", window=9),
+    )
+    plan = make_plan(asked(mode=mode), own)
+    assert plan.breaker == BreakerPolicy(trip=trip, base_backoff_s=7.0)
+    assert plan.dispatch == DispatchPolicy(mode=mode, window=9)
+    silent = make_plan(asked(), own)
+    assert (silent.breaker, silent.dispatch) == (own.breaker, own.dispatch)
+
+
+def test_one_model_waits_for_its_own_route() -> None:
+    assert make_plan(asked(one_model=True), defaults()).dispatch.when_busy == "wait"
+    wait = defaults(dispatch=DispatchPolicy(when_busy="wait"))
+    assert make_plan(asked(), wait).dispatch.when_busy == "wait", "not asked for is not refused"
+
+
+def test_request_without_a_mode_is_written_as_it_was() -> None:
+    """Workers of before refuse fields that they do not know."""
+    assert not {"mode", "one_model"} & set(asked().model_dump())

@@ -27,6 +27,9 @@ POLLS_FAILED = (
     f'temporal_long_request_failure_total{{{OF_WORKER}, status_code="PERMISSION_DENIED"}}'
 )
 DOCUMENTS_LATE = 'quire_timeouts_total{scope="document"}'
+STUCK = 'quire_stuck_documents_total{workflow_type="WatchWorkflow"}'
+HEALED = 'quire_documents_healed_total{workflow_type="WatchWorkflow"}'
+DAMAGED = 'quire_damaged_objects_total{kind="answers"}'
 COST = 'quire_cost_microdollars_total{route="r"}'
 
 
@@ -135,6 +138,19 @@ STORIES = (
           {"severity": "warn", "route": "r"}),
     Story("QuireQueueDelay", "one in fifty",
           {DELAY("5"): "0+98x60", DELAY("15"): "0+100x60", DELAY("+Inf"): "0+100x60"}, 25),
+    Story("QuireDocumentsStuck", "at each watch", {STUCK: "0x10 0+1x50"}, 20, {"severity": "page"}),
+    Story("QuireDocumentsStuck", "none", {STUCK: "0x60"}, 20),
+    Story("QuireDocumentsStuck", "it has ended", {STUCK: "0+1x10 10x50"}, 40),
+    Story("QuireDocumentsHealed", "one", {HEALED: "0x10 1x50"}, 20, {"severity": "warn"}),
+    Story("QuireDocumentsHealed", "none", {HEALED: "0x60"}, 20),
+    Story(
+        "QuireObjectsDamaged",
+        "one",
+        {DAMAGED: "0x10 1x50"},
+        20,
+        {"severity": "warn", "kind": "answers"},
+    ),
+    Story("QuireObjectsDamaged", "none", {DAMAGED: "0x60"}, 20),
     Story("QuireSlowWorkflowTasks", "one in ten",
           {TASKS("1"): "0+90x60", TASKS("5"): "0+100x60", TASKS("+Inf"): "0+100x60"}, 25,
           {"severity": "warn"}),

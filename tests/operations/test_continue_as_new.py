@@ -26,8 +26,8 @@ async def test_next_run_goes_on_telling(tool: Tool, vendor: StandIn, tmp_path: P
     vendor.behave(vendor_answers_late(0.1))
     vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
     metrics = f"127.0.0.1:{free_port()}"
-    # The breaker stays open until the document ends.
-    tool = tool.also(BREAKER_BASE_BACKOFF="10m", BREAKER_MAX_BACKOFF="10m")
+    # The breaker opens once, and stays open until the document ends.
+    tool = tool.also(BREAKER_TRIP="first", BREAKER_BASE_BACKOFF="10m", BREAKER_MAX_BACKOFF="10m")
     document = pdfs.mixed_pdf(tmp_path / "report.pdf", 2, 30)
     with Cluster(tmp_path / "cluster", SOON_CONTINUED) as cluster:
         cluster.start_worker(tool, LOG_FORMAT="json", METRICS_ADDRESS=metrics)

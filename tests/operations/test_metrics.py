@@ -52,8 +52,9 @@ def test_scraped_counters_agree_with_the_result(
     vendor.behave(vendor_hangs(), model="gpt-6.1-terra", first=1)
     vendor.behave(vendor_refuses(), marker="page 8 of", first=1)
     target = f"127.0.0.1:{free_port()}"
+    fail_fast = tool.also(BREAKER_TRIP="first", DISPATCH_MODE="fail_fast")
     with (
-        running_worker(tool, METRICS_ADDRESS=target, REQUEST_TIMEOUT="1s") as worker,
+        running_worker(fail_fast, METRICS_ADDRESS=target, REQUEST_TIMEOUT="1s") as worker,
         prometheus(tmp_path / "prometheus", scraping(target)) as url,
     ):
         until(url, "quire_documents_total")

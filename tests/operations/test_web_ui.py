@@ -37,6 +37,8 @@ def test_what_an_operator_sees(tool: Tool, vendor: StandIn, tmp_path: Path) -> N
     # One page keeps the document under way until the browser has seen it.
     vendor.behave(vendor_answers_late(40), marker="page 17 of")
     vendor.behave(vendor_fails(503), model="gpt-6.1-sol")
+    # A page that failed comes next, so that its second attempt is in view.
+    tool = tool.also(BREAKER_TRIP="first", DISPATCH_MODE="fail_fast")
     with running_worker(tool) as worker, chromium(WIDTH, HEIGHT) as browser:
         client = worker.client(tmp_path / "client")
         asked = ("--user", "ada", "--deadline", "2m", "--job-id", "annual-report")

@@ -161,7 +161,7 @@ def test_address_in_use_is_refused_by_name(lone_tool: Tool, setting: str) -> Non
 
 def test_namespace_that_is_not_there_is_refused_in_one_line(lone_tool: Tool) -> None:
     line = refused_line(lone_tool, TEMPORAL_NAMESPACE="nix")
-    assert all(word in line for word in ("TEMPORAL", "nix is not found", "TEMPORAL_NAMESPACE"))
+    assert all(word in line for word in ("TEMPORAL", "no namespace 'nix'", "TEMPORAL_NAMESPACE"))
     assert not (lone_tool.state / "server.json").exists(), "no server is left behind"
 
 

@@ -1,4 +1,5 @@
-"""Vendors that limit, fail, refuse and hang: the document finishes and its result is true."""
+"""Vendors that limit, fail, refuse and hang, in the mode `fail_fast`: the document finishes and its
+result is true."""
 
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,12 @@ from testing.vendor.standin import StandIn
 
 PRIMARY, SECONDARY, OTHER = "gpt-6.1-sol", "gpt-6.1-terra", "claude-sonnet-5-5"
 SLOTS = 2
+
+
+@pytest.fixture
+def tool(tool: Tool) -> Tool:
+    """One failure is enough, and no page waits: the pair that a request calls `fail_fast`."""
+    return tool.also(BREAKER_TRIP="first", DISPATCH_MODE="fail_fast")
 
 
 def took(ran: Ran) -> float:

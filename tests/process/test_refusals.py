@@ -117,14 +117,16 @@ def test_unknown_job(lone_tool: Tool) -> None:
         assert ran.json["job_id"] == "no-such-job"
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_job_is_kept_and_goes_on(
     tool: Tool, vendor: StandIn, mixed: Path, sent: signal.Signals
 ) -> None:
     vendor.behave(vendor_hangs())
     process = tool.start("process", mixed, "--json", "--job-id", "kept")
     vendor.wait_for_calls(2, timeout=60)
-    os.kill(process.pid, sent)
+    # A terminal sends its signals to the command and all that it has started in its group.
+    send = os.kill if sent is signal.SIGTERM else os.killpg
+    send(process.pid, sent)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
     assert err.splitlines()[-1].startswith("Interrupted. The job is kept")

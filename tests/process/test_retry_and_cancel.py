@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from testing.tool import Tool
+from testing.damage import objects
+from testing.tool import Ran, Tool
 from testing.vendor.behaviours import (
     vendor_answers,
     vendor_answers_late,
@@ -85,13 +86,24 @@ def test_named_good_page_is_read_anew(tool: Tool, vendor: StandIn, mixed: Path) 
     assert "Another reading of the page." in ran.text()
 
 
-def test_vanished_source_is_expired(tool: Tool, vendor: StandIn, mixed: Path) -> None:
+def test_vanished_source_is_fetched_again_or_expired(
+    tool: Tool, vendor: StandIn, mixed: Path, web: tuple[str, Path]
+) -> None:
+    url, folder = web
+    (folder / "mixed.pdf").write_bytes(mixed.read_bytes())
     vendor.behave(vendor_fails(503))
-    tool.process(mixed, "--job-id", "gone")
-    for path in (tool.state / "store" / "sources").rglob("*"):
-        if path.is_file():
+    tool = tool.also(ALLOW_PRIVATE_URLS="true")
+    tool.run("process", f"{url}/mixed.pdf", "--job-id", "gone")
+
+    def retry() -> Ran:
+        for path in objects(tool.state / "store", "sources"):
             path.unlink()
-    ran = tool.run("retry", "gone", "--json")
+        return tool.run("retry", "gone", "--json")
+
+    found = retry()
+    assert found.code == 0, f"its origin still has it: {found.err}"
+    (folder / "mixed.pdf").unlink()
+    ran = retry()
     assert ran.code == 3, (
         ran.err
     )  # the document is gone: the new run fails; 4 is for the job itself

@@ -24,17 +24,23 @@ from testing.vendor import (
     vendor_finds_image_too_large,
     vendor_forbids,
     vendor_hangs,
+    vendor_ignores_cap,
     vendor_lacks_model,
     vendor_loops,
+    vendor_never_ends,
     vendor_out_of_quota,
     vendor_overloads,
     vendor_rate_limits,
+    vendor_redirects,
     vendor_refuses,
     vendor_refuses_key,
     vendor_rejects_page,
+    vendor_sends_bomb,
     vendor_sends_broken_json,
     vendor_sends_error_body,
     vendor_sends_html,
+    vendor_sends_json_beyond_reason,
+    vendor_sends_surrogates,
     vendor_truncates,
 )
 from tests.providers.conftest import SECRET, Make
@@ -78,11 +84,25 @@ CATALOGUE: list[tuple[Behaviour, FailureKind]] = [
     (vendor_answers_empty(), K.BAD_BODY),
     (vendor_answers("  \n"), K.BAD_BODY),
     (vendor_answers("```markdown\n```"), K.BAD_BODY),
+    (vendor_never_ends(), K.BAD_BODY),
+    (vendor_never_ends(status=401), K.AUTH),
+    (vendor_never_ends(status=503), K.SERVER),
+    (vendor_never_ends(headers=True), K.CONNECT),
+    (vendor_sends_bomb(), K.BAD_BODY),
+    (vendor_sends_bomb(packing="br"), K.BAD_BODY),
+    (vendor_redirects("http://127.0.0.1:9/v1"), K.CONNECT),
+    (vendor_redirects("/v1/elsewhere", status=302), K.CONNECT),
+    (vendor_sends_surrogates("\x00\x1b\n"), K.BAD_BODY),
+    (vendor_ignores_cap(200_000), K.BAD_BODY),
+    (vendor_sends_json_beyond_reason("["), K.BAD_BODY),
+    (vendor_sends_json_beyond_reason("9"), K.BAD_BODY),
     (vendor_refuses(), K.CONTENT),
     (vendor_refuses(filtered=True), K.CONTENT),
     (vendor_truncates(), K.OUTPUT),
     (vendor_loops(), K.OUTPUT),
 ]
+# What they send takes its time, up to the bound: the clock is not what ends it.
+LONG = {"vendor_never_ends", "vendor_sends_bomb", "vendor_ignores_cap"}
 
 # The vendor answered, and its answer did not count.
 BILLED = [
@@ -90,6 +110,8 @@ BILLED = [
     vendor_answers_empty(),
     vendor_answers("  \n"),
     vendor_answers("```markdown\n```"),
+    vendor_sends_surrogates("\x00\x1b\n"),
+    vendor_ignores_cap(200_000),
     vendor_refuses(),
     vendor_refuses(filtered=True),
     vendor_truncates(),
@@ -113,11 +135,12 @@ async def test_fault_means(
     kind: FailureKind,
 ) -> None:
     vendor.behave(fault)
+    timeout_s = 30.0 if fault.name in LONG else TIMEOUT_S
     began = time.monotonic()
     with pytest.raises(AttemptFailed) as caught:
-        await provider.read_page("m", question, TIMEOUT_S)
+        await provider.read_page("m", question, timeout_s)
     assert caught.value.kind is kind
-    assert time.monotonic() - began < TIMEOUT_S + 1.0
+    assert time.monotonic() - began < timeout_s + 1.0
     # Only our own cap is worth a second call; the SDKs' own retries are off.
     assert len(vendor.calls()) == (2 if fault.name == "vendor_truncates" else 1)
     # What was billed is reported, and nothing else; the price of this model is unknown.

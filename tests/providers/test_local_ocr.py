@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -39,6 +40,29 @@ def _draw(lines: list[str]) -> PageQuestion:
     pixels = page.get_pixmap(dpi=100)
     data = pixels.tobytes("jpeg", jpg_quality=70)  # type: ignore[no-untyped-call]
     return PageQuestion(PageImage(data, "image/jpeg", pixels.width, pixels.height), "", "")
+
+
+def _draw_askew(degrees: float) -> PageQuestion:
+    """Ten lines across the page, two columns of prose, and a last line across."""
+    document = pymupdf.open()  # type: ignore[no-untyped-call]
+    page = document.new_page(width=595, height=842)
+    head = "A head of ten long lines that go across both of the columns below them"
+    lines = [(60.0, 80.0 + 18 * row, head) for row in range(10)]
+    for column in range(2):
+        x, y = 60.0 + 245 * column, 290.0 + 5 * column
+        words = ["of ships and stones at sea", "and of the harbour"] * 4
+        lines += [
+            (x, y + 18 * row, f"column {column} line {row:02} {word}")
+            for row, word in enumerate(words)
+        ]
+    lines.append((60.0, 460.0, "The last line of the page goes across both of the columns too"))
+    centre = pymupdf.Point(300, 400)  # type: ignore[no-untyped-call]
+    turn = pymupdf.Matrix(degrees)  # type: ignore[no-untyped-call]
+    for x, y, line in lines:
+        page.insert_text((x, y), line, fontsize=11, morph=(centre, turn))
+    pixels = page.get_pixmap(dpi=100)
+    data = pixels.tobytes("png")  # type: ignore[no-untyped-call]
+    return PageQuestion(PageImage(data, "image/png", pixels.width, pixels.height), "", "")
 
 
 def _distance(left: str, right: str) -> int:
@@ -95,6 +119,16 @@ async def test_page_is_read_with_few_errors(engine: LocalOcrProvider) -> None:
     # A parent that has it imported would pay its memory twice.
     assert "rapidocr" not in sys.modules
     assert "onnxruntime" not in sys.modules
+
+
+async def test_columns_of_a_slanted_page_are_read_one_after_the_other(
+    engine: LocalOcrProvider,
+) -> None:
+    text = (await engine.read_page("rapidocr", _draw_askew(2.0), 60)).text
+    columns = [(int(a), int(b)) for a, b in re.findall(r"column (\d) line (\d\d)", text)]
+    assert columns == [(column, row) for column in range(2) for row in range(8)]
+    assert text.startswith("A head")
+    assert text.splitlines()[-1].startswith("The last line")
 
 
 async def test_out_of_time_kills_the_child_and_the_next_page_gets_a_new_one(

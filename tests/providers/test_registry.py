@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.app import build_parts, plan_defaults
+from quire.app.parts import build_parts, plan_defaults
 from quire.contracts.codes import FailureKind
 from quire.contracts.document import DocumentRequest
 from quire.domain.document.plan import make_plan

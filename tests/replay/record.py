@@ -18,6 +18,7 @@ from quire.domain.document.keys import survey_key
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from testing import pdfs
+from testing.brick import brick, bricking_worker, poke
 from testing.cluster import SOON_CONTINUED, Cluster
 from testing.tool import Ran, Tool
 from testing.vendor.behaviours import (
@@ -29,6 +30,7 @@ from testing.vendor.behaviours import (
     vendor_refuses_key,
 )
 from testing.vendor.standin import StandIn
+from testing.wait import wait_until
 
 HISTORIES = Path(__file__).with_name("histories")
 Scene = Callable[[StandIn, Callable[..., Ran], Path], None]
@@ -129,6 +131,16 @@ def rest_fails(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
     run("process", path, "--deadline", "5m")
 
 
+def paced_and_hedged(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """Refusals that slow routes down, failures that are tried again, and a call that hangs at the
+    end, whose page is asked of another route too."""
+    vendor.behave(vendor_answers_late(0.2))
+    vendor.behave(vendor_rate_limits(), every=5)
+    vendor.behave(vendor_fails(503), skip=8, first=3)
+    vendor.behave(vendor_hangs(), marker="page 32 of", first=1)
+    run("process", pdfs.mixed_pdf(pdf.with_name("paced.pdf"), 2, 30))
+
+
 SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
     scene.__name__: (scene, settings)
     for scene, settings in [
@@ -148,8 +160,37 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
         (head_alone, {}),
         (deadline_in_the_rest, {"IMAGE_SEND_ALL_PAGES": "true"}),
         (rest_fails, {}),
+        (paced_and_hedged, {}),
     ]
 }
+
+
+WATCH = "watch"
+
+
+async def record_watch(folder: Path) -> None:
+    """Brick a document, have a watch heal it, and write down the history of that watch."""
+    pdf = pdfs.mixed_pdf(folder / "watched.pdf", 2, 2)
+    with StandIn() as vendor, Cluster(folder / WATCH) as cluster:
+        tool = Tool(folder / WATCH / "state", vendor, TEMPORAL_ADDRESS=cluster.address)
+        vendor.behave(vendor_hangs())
+        tool.process(pdf, "--job-id", "watched", "--detach")
+        async with bricking_worker(tool) as client:
+            await brick(client, "watched")
+        cluster.start_worker(tool, WATCH_INTERVAL="3s")
+        await poke(client, "watched")
+        log = cluster.folder / "worker-0.log"
+        await asyncio.to_thread(wait_until, lambda: "document_healed" in log.read_text())
+        watches = [one async for one in client.list_workflows("WorkflowType = 'WatchWorkflow'")]
+        # That which healed has done most.
+        handles = [client.get_workflow_handle(one.id, run_id=one.run_id) for one in watches]
+        histories = [await handle.fetch_history() for handle in handles]
+        _write(WATCH, 0, max(histories, key=lambda history: len(history.events)).to_json())
+
+
+def _write(name: str, number: int, history: str) -> None:
+    target = HISTORIES / f"{name}-{number}.json"
+    target.write_text(json.dumps(json.loads(history), separators=(",", ":")) + "\n")
 
 
 async def record(name: str, folder: Path) -> None:
@@ -171,9 +212,7 @@ async def record(name: str, folder: Path) -> None:
         runs = [execution async for execution in client.list_workflows(query)]
         for number, execution in enumerate(sorted(runs, key=lambda run: run.start_time)):
             handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
-            history = json.loads((await handle.fetch_history()).to_json())
-            target = HISTORIES / f"{name}-{number}.json"
-            target.write_text(json.dumps(history, separators=(",", ":")) + "\n")
+            _write(name, number, (await handle.fetch_history()).to_json())
 
 
 def main() -> None:
@@ -192,6 +231,8 @@ async def record_missing() -> None:
         for name in SCENES:
             if not list(HISTORIES.glob(f"{name}-*.json")):
                 await record(name, Path(folder))
+        if not list(HISTORIES.glob(f"{WATCH}-*.json")):
+            await record_watch(Path(folder))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from quire.contracts.carried import Carried, CarriedDispatch, CarriedPage, DocumentRun
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
-from quire.contracts.document import DocumentRequest, RetryRequest
+from quire.contracts.document import DocumentRequest, ReplacedRun, RetryRequest
 from quire.contracts.money import Paid
 from quire.contracts.page import (
     Attempt,
@@ -65,8 +65,17 @@ PAGE = CarriedPage(
     wasted=PAID,
     paid_before=UNPRICED,
     last_attempt=1009.25,
+    strikes=(0, 1),
+    back_since=1009.25,
 )
-DISPATCH = CarriedDispatch(pages=(PAGE,), breakers={"openai": OPEN}, answered=(0,))
+DISPATCH = CarriedDispatch(
+    pages=(PAGE,),
+    breakers={"openai": OPEN},
+    answered=(0,),
+    latencies=((850, 900), ()),
+    hedged=1,
+    ended=12,
+)
 RECEIPT = DocumentReceipt(sha256=SHA, bytes=123456, page_count=40, kind="images")
 BARE_CARRIED = Carried(
     plan=PLAN,
@@ -108,6 +117,9 @@ ASKED: dict[str, Any] = {
     "force": True,
     "sealed_password": "q1.new.token",
     "retry": RetryRequest(user_id="ada", pages="3"),
+    "mode": "hold",
+    "one_model": True,
+    "replaced": (ReplacedRun(salt="run-1"), ReplacedRun(bought_by=("run-2",))),
 }
 METADATA = ResultMetadata(
     total_pages=1,
@@ -181,7 +193,14 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
     "AttemptReceipt": {
         "bare": AttemptReceipt(milliseconds=850, chars=2048),
         "full": AttemptReceipt(
-            milliseconds=850, chars=2048, stored=True, reused=True, paid=PAID, wasted=UNPRICED
+            milliseconds=850,
+            chars=2048,
+            stored=True,
+            reused=True,
+            paid=PAID,
+            wasted=UNPRICED,
+            read_by=2,
+            pause_s=2.5,
         ),
     },
     "AttemptRequest": {
@@ -195,6 +214,7 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             take=2,
             hurried=True,
             attempt=4,
+            proven=True,
         ),
     },
     "Brief": {"main": BRIEF},
@@ -236,6 +256,7 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             fall_back=(9,),
             defer=(Deferral(page=10, not_before=1012.5),),
             wake_at=1030.5,
+            hedge_due=True,
         ),
     },
     "Snapshot": {"main": SNAPSHOT},

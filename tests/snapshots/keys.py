@@ -11,7 +11,7 @@ from unittest.mock import patch
 from temporalio.api.common.v1 import Payload
 
 from quire.contracts.plan import DocumentPlan
-from quire.contracts.reading import ReadingOptions
+from quire.contracts.reading import ReadingOptions, TextOptions
 from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
 from quire.contracts.stored import LIST_BEGINS, Brief, ImageList, ImageManifest, ImagePage
 from quire.domain.document import keys
@@ -27,6 +27,7 @@ from tests.snapshots.together import finish
 SHA = "ab" * 32
 OTHER = "cd" * 32
 READING = ReadingOptions(system_prompt="Rules.", instructions="Tables as they are.", salt="run-7")
+WRITTEN = TextOptions(version=2, hyphens="join")
 ROUTE = Route(provider="openai", model="gpt-6.1-sol", ahead=2)
 LOCAL = Route(provider="local", model="rapidocr", limit=1, last_resort_for="scanned")
 PLAN = DocumentPlan(
@@ -90,12 +91,16 @@ def golden_keys() -> dict[str, Any]:
             keys.reading_id(READING),
             keys.reading_id(ReadingOptions(system_prompt="Rules.")),
             keys.reading_id(ReadingOptions(system_prompt="Rules.", prompt_version=2)),
+            keys.reading_id(ReadingOptions(system_prompt="Rules.", text=WRITTEN)),
         ],
+        "hyphens_of": [keys.hyphens_of(name) for name in (keys.reading_id(READING), "a-2-join")],
         "brief_id": keys.brief_id(BRIEF),
         "brief_key": keys.brief_key("0123456789abcdef"),
         "answer_key": [
             keys.answer_key(SHA, 7, "reading", "openai", "gpt-6.1-sol"),
             keys.answer_key(SHA, 7, "reading", "openai", "gpt-6.1-sol", 2),
+            keys.answer_key(SHA, 7, "reading-2-join", "openai", "gpt-6.1-sol"),
+            keys.answer_key(SHA, 7, "reading-2-join", "local", "rapidocr"),
         ],
         "finished_id": [
             keys.finished_id(PLAN, [1, 2, 3, 9], text_only=False),
@@ -103,6 +108,14 @@ def golden_keys() -> dict[str, Any]:
         ],
         "finished_key": keys.finished_key(SHA, "finished"),
         "text_key": keys.text_key(SHA),
+        "document_of": [
+            keys.document_of(keys.answer_key(SHA, 7, "reading", "openai", "gpt-6.1-sol")),
+            keys.document_of(keys.brief_key("0123456789abcdef")),
+            keys.document_of(keys.text_key(SHA)),
+        ],
+        "quarantine_key": keys.quarantine_key(keys.survey_key(SHA, 3), OTHER),
+        "quarantine_folder": [keys.quarantine_folder(), keys.quarantine_folder(SHA)],
+        "lease_key": keys.lease_key("upkeep", 7),
         "result_key": [
             keys.result_key("job-7", "text.txt"),
             keys.result_key("job-7", "result.json", 2),

@@ -20,10 +20,13 @@ from activities.support.failures import (
     refused,
     stood_down,
 )
-from quire.app import build_parts, build_workers
+from quire.app.parts import build_parts
+from quire.app.workers import build_workers
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
 from quire.contracts.names import (
+    DEADLINE_MEMO,
     DOCUMENTS_QUEUE,
+    HEALED_MEMO,
     JOB_ID,
     LOCAL_MODEL,
     LOCAL_PROVIDER,
@@ -31,6 +34,7 @@ from quire.contracts.names import (
     NAME_MEMO,
     ROLES,
     STARTED_MEMO,
+    WATCH_SCHEDULE,
     WORKFLOW_ID_PREFIX,
     WORKFLOW_QUEUE,
     route_queue,
@@ -44,6 +48,7 @@ from quire.temporal.deployment import DEPLOYMENT
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from tests.snapshots.types import label
 from workflows.document.workflow import DocumentWorkflow
+from workflows.watch.workflow import WatchWorkflow
 
 ROOT = Path(__file__).parents[2]
 _NOT_OURS = {"docs", "tests", "bench", "build", ".venv"}
@@ -51,7 +56,8 @@ _NOT_OURS = {"docs", "tests", "bench", "build", ".venv"}
 
 def record() -> dict[str, Any]:
     return {
-        "workflow": _workflow(),
+        "workflow": _workflow(DocumentWorkflow),
+        "watch": {**_workflow(WatchWorkflow), "schedule": WATCH_SCHEDULE},
         "workers": _workers(),
         "deployment": DEPLOYMENT,
         "roles": ROLES,
@@ -68,6 +74,8 @@ def record() -> dict[str, Any]:
         "search_attributes": SEARCH_ATTRIBUTES,
         "memo": STARTED_MEMO,
         "name_memo": NAME_MEMO,
+        "deadline_memo": DEADLINE_MEMO,
+        "healed_memo": HEALED_MEMO,
         "classes": {one.value: one.letter for one in Classification},
         "sources": {one.value: one.degraded for one in TextSource},
         "failures": _failures(),
@@ -75,8 +83,8 @@ def record() -> dict[str, Any]:
     }
 
 
-def _workflow() -> dict[str, Any]:
-    definition = workflow._Definition.must_from_class(DocumentWorkflow)
+def _workflow(kind: type) -> dict[str, Any]:
+    definition = workflow._Definition.must_from_class(kind)
     return {
         "name": definition.name,
         "run": _signature(definition),
@@ -91,6 +99,8 @@ def _workflow() -> dict[str, Any]:
 
 def _signature(definition: Any) -> dict[str, Any]:
     takes = [label(kind) for kind in definition.arg_types or ()]
+    if definition.arg_types is None:
+        takes = ["anything"]
     return {"takes": takes, "gives": label(getattr(definition, "ret_type", None))}
 
 

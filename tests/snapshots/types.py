@@ -4,15 +4,22 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from temporalio.common import RawValue
 
 from quire.contracts.base import Lean, StrictWire, Wire
 from quire.contracts.carried import Carried, CarriedDispatch, CarriedPage, DocumentRun
 from quire.contracts.codes import ErrorInfo
-from quire.contracts.document import CancelRequest, DocumentRequest, RetryRequest, RetryResult
+from quire.contracts.document import (
+    CancelRequest,
+    DocumentRequest,
+    ReplacedRun,
+    RetryRequest,
+    RetryResult,
+)
 from quire.contracts.money import Paid
 from quire.contracts.page import Attempt, AttemptNote, PageError, PageRecord, Usage
 from quire.contracts.plan import DocumentPlan, PlanDefaults
-from quire.contracts.reading import ImageOptions, ReadingOptions
+from quire.contracts.reading import ImageOptions, ReadingOptions, TextOptions
 from quire.contracts.results import DocumentReport, DocumentResult, PageResult, ResultMetadata
 from quire.contracts.routing import (
     Breaker,
@@ -23,7 +30,15 @@ from quire.contracts.routing import (
     ProviderPlan,
     Route,
 )
-from quire.contracts.selection import Assignment, Deferral, PageView, RouteView, Selection, Snapshot
+from quire.contracts.selection import (
+    Assignment,
+    Deferral,
+    FlightView,
+    PageView,
+    RouteView,
+    Selection,
+    Snapshot,
+)
 from quire.contracts.status import (
     BreakerStatus,
     DocumentStatus,
@@ -54,6 +69,7 @@ from quire.contracts.stored import (
     StoredAnswer,
     StoredResult,
 )
+from quire.contracts.watch import Healed, StuckDocument, WatchRequest, WatchResult
 
 # They have no fields of their own, and nothing is sent as one of them.
 BASES: tuple[type[BaseModel], ...] = (Wire, StrictWire, Lean)
@@ -83,6 +99,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "DocumentStatus": DocumentStatus,
     "ErrorInfo": ErrorInfo,
     "FinalizeRequest": FinalizeRequest,
+    "Healed": Healed,
     "ImageList": ImageList,
     "ImageManifest": ImageManifest,
     "ImageOptions": ImageOptions,
@@ -100,6 +117,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "ProgressDetail": ProgressDetail,
     "ProviderPlan": ProviderPlan,
     "ReadingOptions": ReadingOptions,
+    "ReplacedRun": ReplacedRun,
     "ResultMetadata": ResultMetadata,
     "RetryRequest": RetryRequest,
     "RetryResult": RetryResult,
@@ -114,18 +132,24 @@ MODELS: dict[str, type[BaseModel]] = {
     "StoredResult": StoredResult,
     "SurveyReceipt": SurveyReceipt,
     "SurveyRequest": SurveyRequest,
+    "StuckDocument": StuckDocument,
+    "TextOptions": TextOptions,
     "Usage": Usage,
+    "WatchRequest": WatchRequest,
+    "WatchResult": WatchResult,
 }
 
 # On the wire they are lists: the place of a field counts, and its name does not.
 TUPLES: dict[str, type[tuple[Any, ...]]] = {
     "Assignment": Assignment,
     "AttemptNote": AttemptNote,
+    "FlightView": FlightView,
     "ImagePage": ImagePage,
     "Paid": Paid,
 }
 
 _LABELS: dict[Any, str] = {kind: label for label, kind in {**MODELS, **TUPLES}.items()}
+_LABELS[RawValue] = "payload"
 
 
 def label(kind: Any) -> str:

@@ -1,5 +1,6 @@
 """Downloads end within their limits, say why, and leave nothing half done."""
 
+import asyncio
 import ipaddress
 import os
 import time
@@ -82,6 +83,17 @@ async def test_only_what_may_pass_is_tried_again(tmp_path: Path) -> None:
     drips = await refusal(server_drips(), tmp_path)
     busy = await refusal(server_sends(b"", status="503 Busy"), tmp_path)
     assert (drips.error_type, busy.error_type) == ("terminal", "retryable")
+
+
+async def test_a_halt_is_noticed_long_before_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quire.sources.web.STALL_S", 0.5)
+    patient = OriginFetcher(max_bytes=MAX_BYTES, time_limit_s=600, allow_private=True)
+    async with serving(server_drips()) as url, asyncio.timeout(20):
+        with pytest.raises(DocumentRefused, match="next to nothing for") as caught:
+            await patient.fetch(f"{url}/a.pdf", "", tmp_path)
+    assert caught.value.info.reason == "TIMEOUT"
 
 
 async def test_private_addresses_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Every store keeps the same promises, whether it is a folder or a bucket."""
 
 import asyncio
+import errno
 import os
 import threading
 import time
@@ -11,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from quire.domain.errors import QuireError
+from quire.domain.errors import DiskFull, QuireError
 from quire.ports import Store
 from quire.store.cache import FileCache
 from quire.store.folder import FolderStore, is_on_local_disk
 from quire.store.s3 import S3Store
 from quire.store.s3_client import s3_client
+from quire.threads import Dependency
 from testing.s3 import BUCKET, S3Server
 
 
@@ -187,6 +189,19 @@ def test_cache_keeps_no_part_of_a_failed_fetch(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_is_named_and_keeps_no_part(tmp_path: Path) -> None:
+    def fill(part: Path) -> bool:
+        part.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(DiskFull, match="state folder"):
+        FileCache(tmp_path / "cache", 10**6).get("k", fill)
+    store = FolderStore(tmp_path / "results", Dependency.RESULTS)
+    with pytest.raises(DiskFull, match="RESULTS_URL"):
+        store._write("a/k", lambda file: fill(Path(file.name)), replace=True)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 MOUNTS = """\
 /dev/sda1 / ext4 rw 0 0
 server:/vol /srv/shared nfs4 rw 0 0
@@ -236,3 +251,18 @@ async def test_shared_folder_never_stalls_the_event_loop(
     assert await store.local_path("k") == tmp_path / "k"
     assert seen, "the file was looked at"
     assert here not in seen
+
+
+async def test_what_is_on_a_disk_that_is_only_read_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its use cannot be noted there, which is no reason to refuse an old object."""
+    store = FolderStore(tmp_path)
+    await store.put("job/text.txt", b"text")
+    os.utime(tmp_path / "job/text.txt", (0, 0))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("quire.store.folder.os.utime", refuse)
+    assert await store.get("job/text.txt") == b"text"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from quire.contracts.document import DocumentRequest, RetryRequest
+from quire.contracts.document import DocumentRequest, ReplacedRun, RetryRequest
 from quire.contracts.names import SIGNING_KEY
 from quire.settings import Settings
 from quire.store.folder import FolderStore
@@ -30,6 +30,9 @@ CHANGES = {
     "force": True,
     "sealed_password": "q1.x.y",
     "retry": RetryRequest(pages="1"),
+    "replaced": (ReplacedRun(salt="run"),),
+    "mode": "hold",
+    "one_model": True,
 }
 
 

@@ -16,10 +16,8 @@ from quire.domain.routing.selection import select
 from tests.domain.simulator import TOO_LATE
 from tests.domain.strategies import KINDS, NOW, failure
 from workflows.document.crowd import CROWDED_AT_MOST_S, CROWDED_FOR_S, STOOD_DOWN_FOR_S
-from workflows.document.dispatch import (
-    PAGES_IN_VIEW,
-    DispatchState,
-)
+from workflows.document.dispatch import DispatchState
+from workflows.document.snapshot import PAGES_IN_VIEW
 
 A_M = Route(provider="a", model="m")
 A_N = Route(provider="a", model="n")
@@ -658,3 +656,17 @@ def test_reading_that_stands_is_counted_once_and_the_failed_attempt_with_it() ->
     dispatch.failed(1, REFUSED, NOW)
     dispatch.apply(select(dispatch.snapshot(NOW)))
     assert dispatch.records[1] == before.model_copy(update={"wasted": REFUSED.wasted})
+
+
+@pytest.mark.parametrize(
+    ("attempted", "read_by", "source"), [(0, 1, TextSource.OCR), (1, 0, TextSource.AI)]
+)
+def test_page_taken_over_from_another_route_says_so(
+    attempted: int, read_by: int, source: TextSource
+) -> None:
+    """What a replaced run had read elsewhere must not pass for this route's work."""
+    dispatch = books(A_M, LOCAL)
+    start(dispatch, 1, attempted)
+    dispatch.succeeded(1, STORED.model_copy(update={"read_by": read_by}), NOW)
+    record = dispatch.records[1]
+    assert (record.read_by, record.source) == (read_by, source)

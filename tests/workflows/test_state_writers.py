@@ -14,7 +14,7 @@ PARTS = {
     "state": ("state.DocumentState", {"DocumentWorkflow", "Preparation", "Dispatcher"}),
     "pages": (
         "chosen_pages.ChosenPages",
-        {"DocumentWorkflow", "Preparation", "Dispatcher", "DocumentState"},
+        {"DocumentWorkflow", "People", "Preparation", "Dispatcher", "DocumentState"},
     ),
     "dispatch": ("dispatch.DispatchState", {"Dispatcher", "ChosenPages"}),
     "page": ("page_state.PageState", {"DispatchState"}),
@@ -24,7 +24,7 @@ PARTS = {
         {"DocumentWorkflow", "Preparation", "Dispatcher", "DocumentState"},
     ),
     "end": ("state.DocumentEnd", {"DocumentState"}),
-    "stop": ("stop.StopState", {"DocumentWorkflow"}),
+    "stop": ("stop.StopState", {"DocumentWorkflow", "People"}),
 }
 # The dispatch has a dictionary of its own by the name of a part.
 SAME_WORD = {("DispatchState", "pages")}

@@ -16,7 +16,7 @@ class ChosenPages:
     dispatch.
 
     Written by `Preparation`, which chooses the pages; by `Dispatcher`, which brings the rest of
-    the survey; by `DocumentWorkflow`, for a stored result and for a retry; and by
+    the survey; by `DocumentWorkflow`, for a stored result; by `People`, for a retry; and by
     `DocumentState`, where a run takes up its pages and where it stops them.
     """
 

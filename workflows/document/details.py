@@ -92,7 +92,7 @@ def _routes(state: DocumentState, records: Iterable[PageRecord], now: float) -> 
     for index, route in enumerate(dispatch.routes):
         of_route, of_provider = dispatch.health.of(route)
         breaker = of_route if of_provider.state is BreakerState.CLOSED else of_provider
-        rests = breaker.state is BreakerState.OPEN
+        rests = breaker.rests
         rows.append(
             (
                 route.key,

@@ -5,9 +5,7 @@ pages. It holds no clock and never waits.
 """
 
 from bisect import insort
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from quire.contracts.carried import CarriedDispatch, CarriedPage
 from quire.contracts.codes import FailureKind
@@ -15,25 +13,17 @@ from quire.contracts.money import NOTHING
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
 from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
-from quire.contracts.selection import Assignment, RouteView, Selection, Snapshot
+from quire.contracts.selection import Assignment, Selection, Snapshot
 from quire.contracts.steps import AttemptFailure, AttemptReceipt
 from quire.domain.errors import MEANING
-from quire.domain.routing.health import BegunAt, Health
+from quire.domain.routing.adaptive_health import health_of
+from quire.domain.routing.health import Call
+from quire.domain.routing.line import sort_of
+from workflows.document.answer_times import AnswerTimes
 from workflows.document.crowd import Crowd
+from workflows.document.flights import Flight, Flights
 from workflows.document.page_state import PageState
-
-# A selection looks at the pages that could start now and a few more; the rest can wait unseen.
-PAGES_IN_VIEW = 64  # of each sort
-
-
-@dataclass(frozen=True)
-class Flight:
-    """One attempt under way."""
-
-    route: int
-    seconds: float
-    begun_at: BegunAt
-    take: int = 0
+from workflows.document.snapshot import take_snapshot
 
 
 class DispatchState:
@@ -59,23 +49,34 @@ class DispatchState:
         self.policy = dispatch
         self.deadline = deadline
         self.pages = {n: PageState(n, vision[n]) for n in sorted(vision)}
-        self.waiting: list[int] = sorted(vision)
-        self.flights: dict[int, Flight] = {}
+        self.flights = Flights()
         self.records: dict[int, PageRecord] = {}
-        self.health = Health(routes, breaker)
+        self.adaptive = breaker.trip == "adaptive"
+        self.health = health_of(routes, breaker, job_id)
         self.health.take_up(carried.breakers)
         self.answered = set(carried.answered)
+        self.times = AnswerTimes(len(routes), carried)
+        self._begun = 0
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
         self.crowds = [Crowd() for _ in routes]
         for page in carried.pages:
             self.pages[page.page] = PageState.from_carried(page, vision[page.page])
+        self.waiting: list[int] = sorted(vision, key=self._turn)
 
     def add(self, vision: Mapping[int, Classification]) -> None:
         """More pages that need a model have been found."""
         for number in sorted(vision):
             self.pages[number] = PageState(number, vision[number])
-            insort(self.waiting, number)
+            self._wait(number)
+
+    def _wait(self, number: int) -> None:
+        insort(self.waiting, number, key=self._turn)
+
+    def _turn(self, number: int) -> tuple[float, int]:
+        """Pages wait in their order. Under the adaptive rule one that failed goes to the back: as
+        the first it would be the probe of every sick route."""
+        return self.pages[number].back_since, number
 
     def carry(self) -> CarriedDispatch:
         """What a next run needs to go on from here; nothing may be in flight."""
@@ -87,6 +88,9 @@ class DispatchState:
             ),
             breakers={k: b for k, b in sorted(self.health.breakers.items()) if b != Breaker()},
             answered=tuple(sorted(self.answered)),
+            latencies=self.times.carried() if self.adaptive else (),
+            hedged=self.times.hedged,
+            ended=self.times.ended_before + len(self.records) if self.adaptive else 0,
         )
 
     # --- what the selection sees -------------------------------------------------------------
@@ -102,11 +106,13 @@ class DispatchState:
         While pages are queued behind every slot, the next selection can wait until one of these
         queues is empty.
         """
-        if not self.waiting or len(self.flights) >= self.policy.window:
+        if self.flights.count >= self.policy.window:
             return False
+        if not self.waiting:
+            return self.times.may_hedge_now
         if self.disturbed or not self.flights:
             return True
-        load = self._load()
+        load = self.flights.load()
         for index, route in enumerate(self.routes):
             if route.is_last_resort:
                 continue
@@ -118,61 +124,21 @@ class DispatchState:
                 return False
         return False
 
-    def _in_view(self, now: float) -> list[PageState]:
-        """The first pages of each sort that may start now, and the one that may start next.
-
-        A sort is what a page may try: pages that wait for one route must not hide others.
-        """
-        seen: Counter[tuple[object, ...]] = Counter()
-        ready, later = list[PageState](), list[PageState]()
-        for page in (self.pages[number] for number in self.waiting):
-            sort = (page.classification, *sorted(page.barred))
-            if page.not_before > now:
-                later.append(page)
-            elif seen[sort] < PAGES_IN_VIEW:
-                ready.append(page)
-                seen[sort] += 1
-        return ready + sorted(later, key=lambda page: (page.not_before, page.page))[:1]
-
     def snapshot(self, now: float) -> Snapshot:
         """All that a selection looks at."""
-        load = self._load()
-        return Snapshot(
-            job_id=self.job_id,
-            now=now,
-            deadline=self.deadline,
-            in_flight=len(self.flights),
-            policy=self.policy,
-            routes=tuple(
-                RouteView(
-                    route=route,
-                    breaker=self.health.of(route)[0],
-                    provider_breaker=self.health.of(route)[1],
-                    in_flight=load[index],
-                    crowded_until=self.crowds[index].until,
-                    answered=index in self.answered,
-                )
-                for index, route in enumerate(self.routes)
-            ),
-            pages=tuple(page.view() for page in self._in_view(now)),
-        )
+        return take_snapshot(self, now)
 
     def in_flight_on(self, route: int) -> int:
         """How many attempts are under way on the route at this place of the chain."""
-        return sum(1 for flight in self.flights.values() if flight.route == route)
-
-    def _load(self) -> list[int]:
-        load = [0] * len(self.routes)
-        for flight in self.flights.values():
-            load[flight.route] += 1
-        return load
+        return self.flights.load()[route]
 
     # --- what happened -----------------------------------------------------------------------
 
-    def apply(self, selection: Selection) -> list[tuple[Assignment, Flight]]:
+    def apply(self, selection: Selection, now: float = 0.0) -> list[tuple[Assignment, Flight]]:
         """Carry a selection out; returns the attempts to start."""
         self.disturbed = False
-        started = [(assignment, self._begin(assignment)) for assignment in selection.assign]
+        self.times.selected(hedge_due=selection.hedge_due)
+        started = [(assignment, self._begin(assignment, now)) for assignment in selection.assign]
         for number in selection.fall_back:
             self.waiting.remove(number)
             self._end(number, TextSource.MUPDF_FALLBACK)
@@ -180,21 +146,42 @@ class DispatchState:
             self.pages[deferral.page].take_another_round(deferral.not_before)
         return started
 
-    def _begin(self, assignment: Assignment) -> Flight:
-        route = self.routes[assignment.route]
+    def new_rounds(self, selection: Selection) -> int:
+        """How many pages this selection gives to a route that has failed them before."""
+        return sum(1 for a in selection.assign if a.route in self.pages[a.page].barred)
+
+    def _begin(self, assignment: Assignment, now: float) -> Flight:
+        page = self.pages[assignment.page]
+        self._begun += 1
         flight = Flight(
             route=assignment.route,
             seconds=assignment.seconds,
-            begun_at=self.health.begin(route, probe=assignment.how == "probe"),
-            take=self.pages[assignment.page].take,
+            begun_at=self.health.begin(
+                self.routes[assignment.route], probe=assignment.how == "probe"
+            ),
+            take=page.take,
+            since=now,
+            number=self._begun,
+            probe=assignment.how == "probe",
+            queued=assignment.how == "behind",
         )
-        self.waiting.remove(assignment.page)
-        self.flights[assignment.page] = flight
+        if assignment.how == "hedge":
+            self.flights.hedges[page.page] = flight
+            self.times.hedged += 1
+            return flight
+        if assignment.route in page.barred:
+            # Every route had failed it: the selection has begun its next round.
+            page.take_another_round(page.not_before)
+        self.waiting.remove(page.page)
+        self.flights[page.page] = flight
         return flight
 
-    def succeeded(self, number: int, receipt: AttemptReceipt, now: float) -> None:
-        """The page was read."""
-        flight = self.flights.pop(number)
+    def succeeded(
+        self, number: int, receipt: AttemptReceipt, now: float, attempt: int | None = None
+    ) -> Flight | None:
+        """The page was read. Returns the other attempt at it, which is to be called off."""
+        flight = self.flights.land(number, attempt, now)
+        other = self.flights.pop(number, None)
         route = self.routes[flight.route]
         if receipt.stored:
             # The answer was in the store: that says nothing of the vendor's health today.
@@ -202,29 +189,64 @@ class DispatchState:
         else:
             self.answered.add(flight.route)
             self.crowds[flight.route] = Crowd()
-            self.health.answered(route, flight.begun_at, now)
-        self.pages[number].read(flight.route, receipt)
-        source = TextSource.OCR if route.provider == LOCAL_PROVIDER else TextSource.AI
+            self.health.answered(route, flight.begun_at, now, receipt.pause_s)
+            self.times.answered(flight.route, receipt.milliseconds)
+        if other is not None:
+            self.health.lost(self.routes[other.route], other.begun_at)
+            self.pages[number].called_off(other.route)
+        read_by = flight.route if receipt.read_by is None else receipt.read_by
+        self.pages[number].read(read_by, receipt)
+        by_ocr = self.routes[read_by].provider == LOCAL_PROVIDER
+        source = TextSource.OCR if by_ocr else TextSource.AI
         self._end(number, source, reused=receipt.reused)
+        return other
 
-    def failed(self, number: int, failure: AttemptFailure, now: float) -> None:
+    def read_twice(self, number: int, receipt: AttemptReceipt) -> None:
+        """The other attempt at a page brought an answer too: it is paid for and not used."""
+        if number in self.records:
+            record = self.records[number]
+            wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
+            self.records[number] = record.model_copy(update={"wasted": wasted})
+
+    def failed(
+        self, number: int, failure: AttemptFailure, now: float, attempt: int | None = None
+    ) -> None:
         """The attempt failed: bar what the page must not try again, count what counts."""
-        flight = self.flights.pop(number)
-        route = self.routes[flight.route]
+        flight = self.flights.land(number, attempt, now)
+        route, page = self.routes[flight.route], self.pages[number]
         self.disturbed = True
-        barred = self._hit_by(flight.route, failure.kind)
-        self.pages[number].failed(flight.route, failure, barred)
-        self.health.failed(route, flight.begun_at, failure, flight.seconds, now)
-        insort(self.waiting, number)
+        paced = self.adaptive and sort_of(failure) == "pace"
+        page.failed(
+            flight.route, failure, () if paced else self._hit_by(flight.route, failure.kind)
+        )
+        if self.adaptive and not paced:
+            page.count_strikes(flight.route, failure, well=self._was_well(flight, failure.kind))
+            page.back_since = now
+        call = Call(chosen_at=flight.since, left=self.in_flight_on(flight.route))
+        self.health.failed(route, flight.begun_at, failure, flight.seconds, now, call)
+        self._wait_unless_under_way(number)
 
-    def stood_aside(self, number: int, now: float, *, crowded: bool) -> None:
+    def _was_well(self, flight: Flight, kind: FailureKind) -> bool:
+        """Whether the failure may be the page's: its route served others, and this was no probe."""
+        lines = self.health.of(self.routes[flight.route])
+        quiet = not any(line.streak for line in lines) or kind is FailureKind.TIMEOUT
+        return quiet and not flight.probe
+
+    def _wait_unless_under_way(self, number: int) -> None:
+        """A page that was asked of two routes may still be read by the other."""
+        if number not in self.flights:
+            self._wait(number)
+
+    def stood_aside(
+        self, number: int, now: float, *, crowded: bool, attempt: int | None = None
+    ) -> None:
         """The attempt never called the vendor: its route was full, or had just failed."""
-        flight = self.flights.pop(number)
+        flight = self.flights.land(number, attempt, now)
         self.disturbed = True
         self.health.lost(self.routes[flight.route], flight.begun_at)
         crowd = self.crowds[flight.route]
         self.crowds[flight.route] = crowd.after_refusal(now, crowded=crowded)
-        insort(self.waiting, number)
+        self._wait_unless_under_way(number)
 
     def withdraw(self, number: int) -> None:
         """A waiting page no longer waits: it comes back in another form."""
@@ -239,7 +261,7 @@ class DispatchState:
         if before is not None:
             self.pages[record.page].last_attempt = before.last_attempt
         self.health.allow_probes(now)
-        insort(self.waiting, record.page)
+        self._wait(record.page)
 
     def note_attempt(self, number: int, now: float) -> None:
         """An attempt at the page begins, or came to its end, whatever the end was."""
@@ -248,7 +270,9 @@ class DispatchState:
     def stop(self, source: TextSource, outcome: str, error: PageError) -> None:
         """Every page still open gets its MuPDF text, for this reason."""
         for number in sorted({*self.waiting, *self.flights}):
-            flight = self.flights.get(number)
+            flight, hedge = self.flights.get(number), self.flights.hedges.get(number)
+            if hedge is not None:
+                self.pages[number].called_off(hedge.route)
             self.pages[number].stopped(flight.route if flight else None, outcome, error)
             self._end(number, source)
         self.waiting.clear()

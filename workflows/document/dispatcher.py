@@ -13,11 +13,13 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.names import route_queue
     from quire.contracts.plan import DocumentPlan
     from quire.contracts.selection import Assignment
-    from quire.contracts.steps import AttemptReceipt, AttemptRequest
+    from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest
     from workflows.document import options
-    from workflows.document.dispatch import DispatchState, Flight
-    from workflows.document.outcomes import attempt_outcome
+    from workflows.document.dispatch import DispatchState
+    from workflows.document.flights import Flight
+    from workflows.document.outcomes import AsideReason, attempt_outcome
     from workflows.document.prepare import SurveyedRest
+    from workflows.document.repair import Repair, gone_object
     from workflows.document.reporter import Reporter
     from workflows.document.state import DocumentState
     from workflows.document.stop import StopState
@@ -38,13 +40,17 @@ class Dispatcher:
         self._state = state
         self._stop = stop
         self._reporter = reporter
-        self._ended: list[tuple[int, AttemptReceipt | ActivityError]] = []
-        self._attempts: dict[int, asyncio.Task[None]] = {}
+        self._ended: list[tuple[int, int, AttemptReceipt | ActivityError]] = []
+        # By page and number of the attempt: a page may be asked of two routes at once.
+        self._attempts: dict[tuple[int, int], asyncio.Task[None]] = {}
         self._wake: asyncio.Task[None] | None = None
         self._wake_at: float | None = None
         self._selection_due = False
         # The rest of the survey, while it goes on beside the first attempts.
         self._survey: asyncio.Task[SurveyedRest] | None = None
+        self._repair: Repair | None = None
+        # How many repairs were done when a page's attempt began.
+        self._repaired: dict[int, int] = {}
         # History is long: nothing new is begun, what is in flight comes to its end.
         self._draining = False
 
@@ -56,21 +62,24 @@ class Dispatcher:
         """Something changed that only a new selection can take into account."""
         self._selection_due = True
 
-    async def run(self, plan: DocumentPlan, brief: str) -> bool:
+    async def run(self, plan: DocumentPlan, repair: Repair) -> bool:
         """Hand out pages until all have ended or the document must stop.
 
         True means: history is long; nothing is in flight, go on in a new run.
         """
         pages = self._state.pages
         dispatch = pages.require_dispatch()
+        self._repair = repair
         while not pages.finished and not self._stop.requested:
             self._take_in_survey()
             # A run carries over what is surveyed: so that must be complete.
             self._draining = self._draining or (self._survey is None and _history_is_long())
             if self._draining and not dispatch.flights:
                 break
+            if repair.due:
+                await repair.run()
             select = not self._draining and (self._selection_due or dispatch.wants_selection())
-            if select and await self._select(plan, brief, dispatch):
+            if select and await self._select(plan, repair.brief, dispatch):
                 continue
             self._reporter.report_changes(self._state, workflow.now().timestamp())
             if not pages.finished:
@@ -91,10 +100,12 @@ class Dispatcher:
             retry_policy=options.QUICK,
             summary="give pages to routes",
         )
-        for assignment, flight in dispatch.apply(selection):
-            dispatch.note_attempt(assignment.page, workflow.now().timestamp())
+        now = workflow.now().timestamp()
+        rounds = len(selection.defer) + dispatch.new_rounds(selection)
+        for assignment, flight in dispatch.apply(selection, now):
+            dispatch.note_attempt(assignment.page, now)
             self._begin(plan, brief, assignment, flight)
-        self._reporter.retries_scheduled(len(selection.defer), "round")
+        self._reporter.retries_scheduled(rounds, "round")
         self._wake_up_at(selection.wake_at)
         if selection.fall_back or selection.defer:
             self._selection_due = True
@@ -108,8 +119,8 @@ class Dispatcher:
             self._survey.cancel()
             # A retry request may come while the result is written: then this goes round again.
             self._survey = None
-        for number in sorted(self._attempts):
-            self._attempts[number].cancel()
+        for attempt in sorted(self._attempts):
+            self._attempts[attempt].cancel()
         self._attempts.clear()
 
     def _has_news(self) -> bool:
@@ -131,15 +142,21 @@ class Dispatcher:
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
     ) -> None:
         self._state.progress.current = assignment.page
+        self._repaired[assignment.page] = self._repair.done if self._repair else 0
         attempt = self._attempt(plan, brief, assignment, flight)
-        self._attempts[assignment.page] = asyncio.create_task(attempt)
+        self._attempts[assignment.page, flight.number] = asyncio.create_task(attempt)
+        if assignment.how == "hedge":
+            route = plan.chain.routes[assignment.route]
+            self._reporter.page_hedged(assignment.page, route.key)
 
     async def _attempt(
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
     ) -> None:
+        dispatch = self._state.pages.require_dispatch()
         route = plan.chain.routes[assignment.route]
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
-        attempt = len(self._state.pages.require_dispatch().pages[assignment.page].attempts) + 1
+        hedge = assignment.how == "hedge"
+        attempt = len(dispatch.pages[assignment.page].attempts) + 1 + hedge
         again = f", attempt {attempt}" if attempt > 1 else ""
         try:
             end: AttemptReceipt | ActivityError = await workflow.execute_activity_method(
@@ -153,6 +170,7 @@ class Dispatcher:
                     take=flight.take,
                     hurried=not waits,
                     attempt=attempt,
+                    proven=dispatch.adaptive and assignment.route in dispatch.answered,
                 ),
                 task_queue=route_queue(route.provider, route.model),
                 # A call of another attempt may come first: more are taken up than there are slots.
@@ -162,48 +180,66 @@ class Dispatcher:
                 heartbeat_timeout=options.HEARTBEAT,
                 retry_policy=options.ATTEMPT,
                 cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-                summary=f"page {assignment.page} on {route.key}{again}",
+                summary=f"page {assignment.page} on {route.key}{again}"
+                + (", while another takes long" if hedge else ""),
             )
         except ActivityError as error:
             end = error
-        self._ended.append((assignment.page, end))
+        self._ended.append((assignment.page, flight.number, end))
 
     def _settle(self) -> None:
         """Take in what became of attempts, in the order in which they ended."""
         now = workflow.now().timestamp()
         ended, self._ended = self._ended, []
-        for number, end in ended:
-            if self._attempts.pop(number, None) is None:
-                continue  # It was called off before; its page has already ended.
+        for number, attempt, end in ended:
+            if self._attempts.pop((number, attempt), None) is None:
+                # It was called off before; its page has already ended.
+                self._paid_for_nothing(number, end)
+                continue
             if isinstance(end, AttemptReceipt):
-                self._read(number, end, now)
+                self._read(number, attempt, end, now)
             else:
-                self._not_read(number, end, now)
+                self._not_read(number, attempt, end, now)
             self._state.pages.require_dispatch().note_attempt(number, now)
             self._state.attempt_settled(number, now)
 
-    def _read(self, number: int, receipt: AttemptReceipt, now: float) -> None:
+    def _paid_for_nothing(self, number: int, end: AttemptReceipt | ActivityError) -> None:
+        """Both attempts at a page were answered at the same moment: both are paid."""
+        if isinstance(end, AttemptReceipt) and not self._stop.requested:
+            self._state.pages.require_dispatch().read_twice(number, end)
+            self._state.progress.spent.add(end.paid, end.wasted)
+
+    def _read(self, number: int, attempt: int, receipt: AttemptReceipt, now: float) -> None:
         dispatch = self._state.pages.require_dispatch()
-        dispatch.succeeded(number, receipt, now)
+        other = dispatch.succeeded(number, receipt, now, attempt)
+        if other is not None:
+            # The page has its text: what the other attempt would bring is of no use.
+            self._attempts.pop((number, other.number)).cancel()
         self._state.progress.spent.add(receipt.paid, receipt.wasted)
         self._reporter.attempt_ended(self._state, dispatch.pages[number])
 
-    def _not_read(self, number: int, error: ActivityError, now: float) -> None:
+    def _not_read(self, number: int, attempt: int, error: ActivityError, now: float) -> None:
         dispatch = self._state.pages.require_dispatch()
-        page, outcome = dispatch.pages[number], attempt_outcome(error)
+        page, outcome = dispatch.pages[number], self._outcome(number, error)
         if isinstance(outcome, str):
             crowded = outcome == "crowded"
             if crowded:
-                route = dispatch.routes[dispatch.flights[number].route]
+                route = dispatch.routes[dispatch.flights.find(number, attempt).route]
                 self._reporter.attempt_crowded_out(number, route.key, len(page.attempts) + 1)
-            dispatch.stood_aside(number, now, crowded=crowded)
+            dispatch.stood_aside(number, now, crowded=crowded, attempt=attempt)
             return
-        dispatch.failed(number, outcome, now)
+        dispatch.failed(number, outcome, now, attempt)
         self._state.progress.spent.add(outcome.wasted)
         self._state.attempt_failed(number)
         self._reporter.attempt_ended(self._state, page)
         if outcome.kind is FailureKind.TIMEOUT:
             self._reporter.timed_out("attempt")
+
+    def _outcome(self, number: int, error: ActivityError) -> AttemptFailure | AsideReason:
+        gone = gone_object(error)
+        if gone and self._repair and self._repair.accept(gone, self._repaired[number]):
+            return "stood_down"
+        return attempt_outcome(error)
 
     def _wake_up_at(self, when: float | None) -> None:
         """One timer at a time; a timer for the same moment is kept."""

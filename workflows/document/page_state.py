@@ -5,12 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quire.contracts.carried import CarriedPage
+from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
 from quire.contracts.page import AttemptNote, Classification, PageError, PageRecord, TextSource
 from quire.contracts.selection import PageView
 from quire.contracts.steps import AttemptFailure, AttemptReceipt
-from quire.domain.document.attempts import OK
+from quire.domain.document.attempts import CALLED_OFF, OK
 from quire.domain.errors import MEANING
+from quire.domain.routing.health import OURS
+
+# How often a route may fail a page while it is well for others, and how many bad answers that is.
+ROUNDS = 4
+BAD_ANSWERS = 2
+_KINDS = frozenset(FailureKind)
 
 
 @dataclass
@@ -36,6 +43,9 @@ class PageState:
     paid_before: Paid = NOTHING
     # When the last attempt began, or ended; for people.
     last_attempt: float = 0.0
+    # A route for each failure that counts against the page, and when it last went to the back.
+    strikes: list[int] = field(default_factory=list)
+    back_since: float = 0.0
 
     @classmethod
     def to_read_again(
@@ -64,6 +74,7 @@ class PageState:
             "barred": list(carried.barred),
             "barred_for_good": list(carried.barred_for_good),
             "attempts": list(carried.attempts),
+            "strikes": list(carried.strikes),
         }
         return cls(classification=classification, **{**dict(carried), **lists})
 
@@ -81,7 +92,14 @@ class PageState:
             barred_for_good=tuple(self.barred_for_good),
             round=self.round,
             not_before=self.not_before,
+            let_down_by=self._let_down_by(),
         )
+
+    def _let_down_by(self) -> tuple[int, ...]:
+        """The routes that last failed the page by a fault of the vendor."""
+        last = {note.route: note.outcome for note in self.attempts[self.past :]}
+        kinds = {route: FailureKind(what) for route, what in last.items() if what in _KINDS}
+        return tuple(sorted(route for route, kind in kinds.items() if MEANING[kind].trips))
 
     def record(
         self, source: TextSource, error: PageError | None, *, reused: bool = False
@@ -123,6 +141,24 @@ class PageState:
         )
         self.wasted = self.wasted.plus(failure.wasted)
         self._bar(barred, for_good=meaning.error_type == "terminal")
+
+    def count_strikes(self, route: int, failure: AttemptFailure, *, well: bool) -> None:
+        """Under the adaptive rule: a route that fails the page again and again while it is well
+        for others is barred for good. What fails on our side is not tried again at all."""
+        meaning = MEANING[failure.kind]
+        if failure.kind in OURS:
+            self._bar([*self.barred] if meaning.bars == "every_route" else [route], for_good=True)
+        elif meaning.trips is None:
+            # A bad answer is paid for each time.
+            self.strikes += [route] * (ROUNDS // BAD_ANSWERS)
+        elif well:
+            self.strikes.append(route)
+        if self.strikes.count(route) >= ROUNDS:
+            self._bar([route], for_good=True)
+
+    def called_off(self, route: int) -> None:
+        """The page was asked of this route too, and another was sooner."""
+        self.attempts.append(AttemptNote(route, CALLED_OFF))
 
     def stopped(self, route: int | None, outcome: str, error: PageError) -> None:
         """The document ends before the page could be read; `route` is where it was in flight."""

@@ -1,7 +1,7 @@
 """From a request to a surveyed document: plan, fetch, survey, brief."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -10,13 +10,12 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.document.ingest import IngestSource
     from activities.document.plan import PlanDocument
     from activities.document.previous import LoadPrevious
     from activities.document.reuse import ReuseResult
     from activities.document.survey import SurveyDocument
     from quire.contracts.carried import Carried
-    from quire.contracts.codes import ErrorInfo
+    from quire.contracts.codes import Code, ErrorInfo
     from quire.contracts.document import DocumentRequest
     from quire.contracts.names import DOCUMENTS_QUEUE
     from quire.contracts.plan import DocumentPlan
@@ -28,7 +27,6 @@ with workflow.unsafe.imports_passed_through():
         ReuseRequest,
         SurveyRequest,
     )
-    from quire.contracts.stored import Brief
     from quire.domain import errors
     from quire.domain.document.keys import finished_id
     from quire.temporal import search_attributes
@@ -36,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.document.outcomes import document_error
     from workflows.document.previous import take_over
     from workflows.document.progress import Phase
+    from workflows.document.repair import ingest_source, write_brief
     from workflows.document.reporter import Reporter
     from workflows.document.state import DocumentState
     from workflows.document.stop import StopState
@@ -109,7 +108,7 @@ class Preparation:
         carried = Carried(
             plan=plan,
             source=source,
-            brief=await self._brief(plan, source) if surveyed else "",
+            brief=await write_brief(self._request, plan, source) if surveyed else "",
             classes=surveyed or "",
             started=self._state.started,
             deadline=self._state.deadline or 0.0,
@@ -118,19 +117,13 @@ class Preparation:
 
     async def _ingest(self) -> DocumentReceipt:
         self._enter(Phase.INGEST)
-        return await workflow.execute_activity_method(
-            IngestSource.ingest_source,
-            self._request,
-            task_queue=DOCUMENTS_QUEUE,
-            start_to_close_timeout=options.DOCUMENT_STEP,
-            heartbeat_timeout=options.HEARTBEAT,
-            retry_policy=options.STEADY,
-            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-            summary="fetch, check and store the document",
-        )
+        return await ingest_source(self._request)
 
     async def _previous(self) -> PreviousReceipt:
         self._enter(Phase.INGEST)
+        return await self._or_fetch_again(self._load_previous)
+
+    async def _load_previous(self) -> PreviousReceipt:
         retry = self._request.retry
         assert retry is not None, "only a retry takes up an earlier run"
         return await workflow.execute_activity_method(
@@ -159,6 +152,7 @@ class Preparation:
                 finished=finished_id(plan, self._state.pages.chosen, text_only=request.text_only),
                 user_id=request.user_id,
                 started_at=self._state.started_at,
+                healed=self._state.healed.count,
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,
@@ -193,6 +187,9 @@ class Preparation:
     async def _survey(
         self, source: DocumentReceipt, first: int = 1, last: int | None = None
     ) -> str:
+        return await self._or_fetch_again(lambda: self._survey_pages(source, first, last))
+
+    async def _survey_pages(self, source: DocumentReceipt, first: int, last: int | None) -> str:
         end = last or source.page_count
         pages = f"page {first}" if first == end else f"pages {first} to {end}"
         survey = await workflow.execute_activity_method(
@@ -215,23 +212,23 @@ class Preparation:
         )
         return survey.classes
 
-    async def _brief(self, plan: DocumentPlan, source: DocumentReceipt) -> str:
-        return await workflow.execute_local_activity_method(
-            PlanDocument.write_brief,
-            Brief(
-                job_id=self._request.job_id,
-                sha256=source.sha256,
-                page_count=source.page_count,
-                reading=plan.reading,
-                routes=tuple((r.provider, r.model, r.timeout_s) for r in plan.chain.routes),
-                stand_down=plan.breaker.trip == "first",
-                kind=source.kind,
-                sealed_password=self._request.sealed_password,
-            ),
-            start_to_close_timeout=options.LOCAL,
-            retry_policy=options.STEADY,
-            summary="write down what all attempts have in common",
-        )
+    async def _or_fetch_again(self, step: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The step; once more, with the document fetched again, where the store had lost it."""
+        try:
+            return await step()
+        except ActivityError as error:
+            # Documents begun by older workers went on without.
+            gone = document_error(error).code is Code.EXPIRED
+            if not gone or not workflow.patched("fetch-again") or not await self._is_fetched():
+                raise
+        return await step()
+
+    async def _is_fetched(self) -> bool:
+        try:
+            await ingest_source(self._request)
+        except ActivityError:
+            return False
+        return True
 
     def _enter(self, phase: Phase) -> None:
         self._state.progress.phase = phase

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from quire.contracts.page import PageRecord, TextSource
-from quire.contracts.routing import BreakerState
 from quire.contracts.status import (
     BreakerStatus,
     DocumentStatus,
@@ -20,7 +19,6 @@ from quire.domain.document.keys import answer_key, reading_id
 from workflows.document.state import DocumentState
 
 TEXTS_AT_ONCE = 200
-OPEN = BreakerState.OPEN
 _LETTERS = {
     TextSource.MUPDF: "m",
     TextSource.AI: "a",
@@ -53,9 +51,11 @@ def status(state: DocumentState) -> DocumentStatus:
             warnings=state.warnings,
             timeout_occurred=end.timed_out,
             cancelled=end.cancelled,
+            healed=state.healed.count,
             input_tokens=progress.spent.input_tokens,
             output_tokens=progress.spent.output_tokens,
             cost_usd=progress.spent.dollars,
+            routes=tuple(state.route_keys),
         ),
         heartbeat_at=_iso(progress.heartbeat),
         started_at=_iso(state.started),
@@ -141,7 +141,7 @@ def _routes_open(state: DocumentState, number: int, barred: Iterable[int] = ()) 
     classification = state.pages.class_of(number)
     return min(
         (
-            max([b.retry_at for b in dispatch.health.of(route) if b.state is OPEN], default=0.0)
+            max([b.retry_at for b in dispatch.health.of(route) if b.rests], default=0.0)
             for index, route in enumerate(dispatch.routes)
             if index not in barred and route.serves(classification)
         ),
@@ -192,7 +192,7 @@ def breakers(state: DocumentState) -> list[BreakerStatus]:
         BreakerStatus(
             key=key,
             state=breaker.state.value,
-            retry_at=_iso(breaker.retry_at) if breaker.state.value == "open" else None,
+            retry_at=_iso(breaker.retry_at) if breaker.rests else None,
             failures=breaker.failures,
             in_flight=load.get(key, 0),
             reason=breaker.reason,

@@ -92,6 +92,11 @@ class Reporter:
         facts = {"page": page, "route": route, "attempt": attempt}
         workflow.logger.info("attempt_crowded_out", extra=facts)
 
+    def page_hedged(self, page: int, route: str) -> None:
+        """A page is asked of a second route, since the first takes long: both are paid for."""
+        _count(metrics.HEDGES, route=route)
+        workflow.logger.info("page_hedged", extra={"page": page, "route": route})
+
     def timed_out(self, scope: str) -> None:
         """Time ran out: of an attempt, or of the document."""
         _count(metrics.TIMEOUTS, scope=scope)

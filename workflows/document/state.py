@@ -7,8 +7,10 @@ from quire.contracts.carried import Carried
 from quire.contracts.codes import ErrorInfo
 from quire.contracts.page import TextSource
 from quire.contracts.plan import DocumentPlan
+from quire.contracts.watch import Healed
 from quire.domain import errors
 from quire.domain.document.attempts import CANCELLED, DEADLINE
+from quire.domain.document.stuck import HEALED_WARNING
 from workflows.document.chosen_pages import ChosenPages
 from workflows.document.progress import Phase, Progress
 from workflows.document.version import ResultVersion
@@ -37,9 +39,10 @@ class DocumentState:
     by `DocumentWorkflow` (the rest). Queries, details and reporter only read.
     """
 
-    def __init__(self, job_id: str, started: float) -> None:
+    def __init__(self, job_id: str, started: float, healed: Healed | None = None) -> None:
         self.job_id = job_id
         self.started = started
+        self.healed = healed or Healed()
         self.plan: DocumentPlan | None = None
         self.deadline: float | None = None
         self.sha256 = ""
@@ -144,5 +147,6 @@ class DocumentState:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Routes that were left out, where a model was needed at all."""
-        return self.plan.chain.left_out if self.plan and self.pages.vision else ()
+        """That it was stuck, and routes that were left out, where a model was needed at all."""
+        left_out = self.plan.chain.left_out if self.plan and self.pages.vision else ()
+        return (*left_out, HEALED_WARNING) if self.healed.count else left_out

@@ -1,9 +1,11 @@
 """DocumentWorkflow: from an origin to its text, by its deadline."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 from temporalio import workflow
+from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -11,25 +13,27 @@ with workflow.unsafe.imports_passed_through():
     from activities.support.failures import refused
     from quire.contracts.carried import Carried, DocumentRun
     from quire.contracts.codes import ErrorInfo
-    from quire.contracts.document import CancelRequest, RetryRequest, RetryResult
+    from quire.contracts.document import RetryResult
+    from quire.contracts.names import DEADLINE_TIMER
     from quire.contracts.results import DocumentResult
     from quire.contracts.status import (
         BreakerStatus,
         DocumentStatus,
-        PageRange,
         PageStatus,
         PageTexts,
     )
     from quire.contracts.steps import FinalizeRequest, ReuseReceipt
     from quire.domain import errors
     from quire.domain.document.keys import finished_id, reading_id
-    from quire.domain.document.ownership import may_change
     from workflows.document import options, queries
     from workflows.document.attributes import attributes_of_failure, attributes_of_result
     from workflows.document.dispatcher import Dispatcher
+    from workflows.document.healed import healed_memo
     from workflows.document.outcomes import document_error
+    from workflows.document.people import People, wanted_range
     from workflows.document.prepare import NoDocumentError, Preparation
     from workflows.document.progress import Phase
+    from workflows.document.repair import Repair
     from workflows.document.reporter import Reporter
     from workflows.document.state import DocumentState
     from workflows.document.stop import StopState
@@ -42,10 +46,14 @@ class DocumentWorkflow:
     @workflow.init
     def __init__(self, request: DocumentRun) -> None:
         self._request = request.request()
-        self._state = DocumentState(request.job_id, workflow.info().start_time.timestamp())
+        started = workflow.info().start_time.timestamp()
+        self._state = DocumentState(request.job_id, started, healed_memo())
         self._stop = StopState()
         self._reporter = Reporter(self._request)
         self._dispatcher = Dispatcher(self._state, self._stop, self._reporter)
+        self._people = People(
+            self._request, self._state, self._stop, self._reporter, self._dispatcher
+        )
 
     @workflow.run
     async def run(self, request: DocumentRun) -> DocumentResult:
@@ -102,7 +110,7 @@ class DocumentWorkflow:
         while True:
             self._enter(Phase.DISPATCH)
             if self._state.pages.dispatch and await self._dispatcher.run(
-                carried.plan, carried.brief
+                carried.plan, Repair(self._request, carried, self._stop)
             ):
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 return self._reporter.carry(self._state.carry(carried))
@@ -140,12 +148,14 @@ class DocumentWorkflow:
                 version=self._state.version.number,
                 changed_pages=self._state.version.changed_pages(),
                 warnings=self._state.warnings,
+                healed=self._state.healed.count,
                 started_at=self._state.started_at,
                 completed_at=workflow.now().isoformat(),
                 origin=request.source,
                 finished=finished_id(
                     carried.plan, self._state.pages.chosen, text_only=request.text_only
                 ),
+                sealed_password=request.sealed_password,
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,
@@ -176,13 +186,13 @@ class DocumentWorkflow:
 
     async def _watch_deadline(self, deadline: float) -> None:
         left = max(0.001, deadline - workflow.now().timestamp())
-        await workflow.sleep(timedelta(seconds=left), summary="the document's deadline")
+        await workflow.sleep(timedelta(seconds=left), summary=DEADLINE_TIMER)
         self._stop.deadline_passed = True
 
-    # --- what people ask ---------------------------------------------------------------------
+    # --- what people ask: anything may come, see `people.py` ------------------------------------
 
     @workflow.query(description="Progress in percent and counts, errors by page. No input.")
-    def status(self) -> DocumentStatus:
+    def status(self, *given: object) -> DocumentStatus:
         """The progress contract."""
         return queries.status(self._state)
 
@@ -190,21 +200,21 @@ class DocumentWorkflow:
         description="Pages of a range: where each stands, where its text came from, last attempt, "
         'next try. Input {"first": 1, "last": 20}, or none for all pages.'
     )
-    def pages(self, wanted: PageRange | None = None) -> list[PageStatus]:
+    def pages(self, *given: object) -> list[PageStatus]:
         """Where each page of a range stands."""
-        return queries.pages(self._state, wanted or PageRange())
+        return queries.pages(self._state, wanted_range(given))
 
     @workflow.query(
         description="Routes and providers: breaker state, time to retry, in flight. No input."
     )
-    def breakers(self) -> list[BreakerStatus]:
+    def breakers(self, *given: object) -> list[BreakerStatus]:
         """Routes and providers as this document sees them."""
         return queries.breakers(self._state)
 
     @workflow.query(
         description="One letter a page: m, a, o, f, t by source, > in flight, . waiting. No input."
     )
-    def grid(self) -> str:
+    def grid(self, *given: object) -> str:
         """One letter a page."""
         return queries.grid(self._state)
 
@@ -212,9 +222,9 @@ class DocumentWorkflow:
         description="Store keys of finished pages' texts, from a page on. "
         'Input {"first": 1}, or none for the first pages.'
     )
-    def texts(self, wanted: PageRange | None = None) -> PageTexts:
+    def texts(self, *given: object) -> PageTexts:
         """Where the texts of finished pages are."""
-        return queries.texts(self._state, wanted or PageRange())
+        return queries.texts(self._state, wanted_range(given))
 
     # --- what people change -------------------------------------------------------------------
 
@@ -222,73 +232,46 @@ class DocumentWorkflow:
         description="Read pages again: the named ones, or all degraded ones without `pages`. "
         'Input {"user_id": "anna", "pages": "3,5-7"}; the user_id is the owner\'s.'
     )
-    def retry_pages(self, request: RetryRequest) -> RetryResult:
+    def retry_pages(self, *given: object) -> RetryResult:
         """Have pages read again; the answer names them."""
-        return RetryResult(pages=self._retry(request))
+        return RetryResult(pages=self._people.retry(given))
 
     @retry_pages.validator
-    def _may_retry(self, request: RetryRequest) -> None:
+    def _may_retry(self, *given: object) -> None:
         """Refuse a request that could do nothing."""
-        refusal = self._why_not_retry(request)
-        if refusal is not None:
-            raise refused(refusal)
+        self._people.check_retry(given)
 
     @workflow.signal(
         description="As the update retry_pages, without an answer. "
         'Input {"user_id": "anna", "pages": "3,5-7"}'
     )
-    def retry(self, request: RetryRequest) -> None:
+    def retry(self, *given: object) -> None:
         """Have pages read again; a refusal is only logged."""
-        refusal = self._why_not_retry(request)
-        if refusal is not None:
-            workflow.logger.warning("retry_refused", extra={"reason": refusal.reason})
-            return
-        self._retry(request)
+        self._people.retry(given, "retry")
 
     @workflow.update(
         description='Stop the document; what is done is kept. Input {"user_id": "anna"}, the owner'
     )
-    def cancel_document(self, request: CancelRequest) -> None:
+    def cancel_document(self, *given: object) -> None:
         """Stop the document and keep what is done."""
-        self._stop.cancelled = True
+        self._people.cancel(given)
 
     @cancel_document.validator
-    def _may_cancel(self, request: CancelRequest) -> None:
+    def _may_cancel(self, *given: object) -> None:
         """Refuse callers who do not own the document."""
-        if not self._is_owner(request.user_id):
-            raise refused(errors.not_owner(self._request.job_id).info)
+        self._people.check_cancel(given)
 
     @workflow.signal(
         description='As the update cancel_document, without an answer. Input {"user_id": "anna"}'
     )
-    def cancel(self, request: CancelRequest) -> None:
-        """Stop the document; callers who do not own it are passed over."""
-        if self._is_owner(request.user_id):
-            self._stop.cancelled = True
+    def cancel(self, *given: object) -> None:
+        """Stop the document; a refusal is only logged."""
+        self._people.cancel(given, "cancel")
 
-    def _is_owner(self, caller: str) -> bool:
-        return may_change(owner=self._request.user_id, caller=caller)
-
-    def _retry(self, request: RetryRequest) -> tuple[int, ...]:
-        pages = self._state.pages.retry(request.pages, workflow.now().timestamp())
-        self._reporter.retries_scheduled(len(pages), "person")
-        self._dispatcher.request_selection()
-        return pages
-
-    def _why_not_retry(self, request: RetryRequest) -> ErrorInfo | None:
-        if not self._is_owner(request.user_id):
-            return errors.not_owner(self._request.job_id).info
-        if (
-            self._state.pages.dispatch is None
-            or self._stop.requested
-            or self._state.end.completed_at
-        ):
-            return errors.between_steps(self._request.job_id).info
-        try:
-            found = self._state.pages.retryable(request.pages)
-        except ValueError:
-            found = ()
-        return None if found else errors.nothing_to_retry(self._request.job_id).info
+    @workflow.signal(dynamic=True)
+    def other(self, name: str, given: Sequence[RawValue]) -> None:
+        """A signal that there is not: the SDK would keep it for a handler that never comes."""
+        self._people.refuse_unknown()
 
 
 def _continues_a_run() -> bool:

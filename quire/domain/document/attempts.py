@@ -9,6 +9,8 @@ from quire.domain.errors import MEANING
 OK = "ok"
 DEADLINE = "DEADLINE"
 CANCELLED = "CANCELLED"
+# The page was asked of two routes at once, and the other was sooner.
+CALLED_OFF = "CALLED_OFF"
 
 
 def expand_attempts(notes: Iterable[AttemptNote], routes: Sequence[str]) -> tuple[Attempt, ...]:
@@ -25,5 +27,5 @@ def expand_attempts(notes: Iterable[AttemptNote], routes: Sequence[str]) -> tupl
 
 
 def _code(outcome: str) -> Code | None:
-    ends = {OK: None, DEADLINE: Code.GW_TIMEOUT, CANCELLED: Code.NOT_READY}
+    ends = {OK: None, DEADLINE: Code.GW_TIMEOUT, CANCELLED: Code.NOT_READY, CALLED_OFF: None}
     return ends[outcome] if outcome in ends else MEANING[FailureKind(outcome)].code

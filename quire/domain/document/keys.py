@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
+from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.plan import DocumentPlan
-from quire.contracts.reading import ReadingOptions
+from quire.contracts.reading import Hyphens, ReadingOptions, TextOptions
 from quire.contracts.stored import Brief
 from quire.domain.page_ranges import format_pages
 
 # Where things are by kind; what else is under the store's root is not the store's.
-KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts")
+KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine")
 # Raise when the survey's rules or texts change: older surveys are then made again.
-SURVEY_VERSION = 2
+SURVEY_VERSION = 3
 # Pages a survey object: few enough objects for long documents, small enough to read for one page.
 SURVEY_CHUNK = 25
 
@@ -41,8 +42,19 @@ def chunk_pages(chunk: int, page_count: int) -> tuple[int, int]:
 
 
 def reading_id(options: ReadingOptions) -> str:
-    """A short name for reading options, part of every answer's key."""
-    return _digest(options)
+    """A short name for reading options, part of every answer's key.
+
+    How text is written that no vendor reads stands at its end: only local answers depend on it.
+    """
+    name = _digest(options.model_copy(update={"text": TextOptions()}))
+    if options.text == TextOptions():
+        return name
+    return f"{name}-{options.text.version}-{options.text.hyphens}"
+
+
+def hyphens_of(reading: str) -> Hyphens:
+    """What the reading options of this name say of torn words."""
+    return "join" if reading.endswith("-join") else "keep"
 
 
 def brief_id(brief: Brief) -> str:
@@ -64,6 +76,8 @@ def answer_key(
     sha256: str, page: int, reading: str, provider: str, model: str, take: int = 0
 ) -> str:
     """One page read by one route: text and receipt in one object, so neither exists alone."""
+    if provider != LOCAL_PROVIDER:
+        reading = reading.partition("-")[0]
     identity = json.dumps([sha256, page, reading, provider, model, take])
     digest = hashlib.sha256(identity.encode()).hexdigest()
     return f"answers/{sha256[:2]}/{sha256}/{page:06d}-{digest[:32]}.json"
@@ -93,6 +107,29 @@ def finished_key(sha256: str, finished: str) -> str:
 def text_key(sha256: str) -> str:
     """A document's text by its own hash: a report names the very text that belongs to it."""
     return f"texts/{sha256[:2]}/{sha256}.txt"
+
+
+def document_of(key: str) -> str:
+    """Whose object this is: a document's hash; for briefs and texts, their own name."""
+    kind, *parts = key.split("/")
+    if kind in ("briefs", "texts"):
+        return parts[-1].partition(".")[0]
+    return parts[1] if len(parts) > 1 else ""
+
+
+def quarantine_key(key: str, digest: str) -> str:
+    """Where a damaged object is set aside: by its document and its bytes, under its old name."""
+    return f"{quarantine_folder(document_of(key))}{digest[:8]}/{key}"
+
+
+def quarantine_folder(document: str = "") -> str:
+    """What was set aside of a document, or of all."""
+    return f"quarantine/{document}/" if document else "quarantine/"
+
+
+def lease_key(task: str, period: int) -> str:
+    """Who writes this object first does the task in this period."""
+    return f"leases/{task}/{period}"
 
 
 def result_key(job_id: str, name: str, version: int | None = None) -> str:

@@ -3,14 +3,16 @@
 from quire.contracts.document import DocumentRequest
 from quire.contracts.names import LOCAL_PROVIDER, setting_name
 from quire.contracts.plan import DocumentPlan, PlanDefaults
-from quire.contracts.reading import ReadingOptions
-from quire.contracts.routing import ChainRequest
+from quire.contracts.reading import ReadingOptions, TextOptions
+from quire.contracts.routing import BreakerPolicy, ChainRequest, DispatchPolicy, Trip
 from quire.domain import errors
 from quire.domain.document.prompt import PROMPT_VERSION
 from quire.domain.routing.routes import build_chain
 
 # So many pages are surveyed first, and models are asked for them while the rest is surveyed.
 SURVEY_HEAD = 25
+# Of the rules in `quire/domain/layout/`: local answers of other versions are not used again.
+TEXT_VERSION = 2
 
 
 def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequest:
@@ -45,16 +47,35 @@ def make_plan(
         context_bytes=defaults.context_bytes,
         salt=run_id if request.force else "",
         prompt_version=PROMPT_VERSION,
+        text=TextOptions(version=TEXT_VERSION, hyphens=defaults.hyphens),
     )
     return DocumentPlan(
         chain=build_chain(chain_request(request, defaults)),
         deadline_s=request.deadline_s or defaults.deadline_s,
-        breaker=defaults.breaker,
-        dispatch=defaults.dispatch,
+        breaker=breaker_policy(request, defaults),
+        dispatch=dispatch_policy(request, defaults),
         reading=reading,
         every_page=defaults.every_page,
         survey_head=SURVEY_HEAD,
     )
+
+
+def breaker_policy(request: DocumentRequest, defaults: PlanDefaults) -> BreakerPolicy:
+    """The settings' policy, with the trip that the request's mode stands for."""
+    if request.mode is None:
+        return defaults.breaker
+    trip: Trip = "first" if request.mode == "fail_fast" else "adaptive"
+    return defaults.breaker.model_copy(update={"trip": trip})
+
+
+def dispatch_policy(request: DocumentRequest, defaults: PlanDefaults) -> DispatchPolicy:
+    """The settings' policy, with what the request says of it."""
+    said: dict[str, str] = {}
+    if request.mode is not None:
+        said["mode"] = request.mode
+    if request.one_model:
+        said["when_busy"] = "wait"
+    return defaults.dispatch.model_copy(update=said)
 
 
 def refuse_unusable_engine(engine: str | None, defaults: PlanDefaults) -> None:

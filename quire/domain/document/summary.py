@@ -8,6 +8,7 @@ from quire.contracts.results import DocumentReport, DocumentResult, PageResult, 
 from quire.contracts.steps import FinalizeRequest
 from quire.contracts.stored import StoredAnswer
 from quire.domain.counts import counted
+from quire.domain.document.stuck import HEALED_WARNING
 
 
 def summarize(
@@ -15,6 +16,7 @@ def summarize(
     pages: Sequence[PageResult],
     *,
     text_length: int,
+    text_sha256: str = "",
     local_path: str | None,
     s3_url: str | None,
 ) -> DocumentResult:
@@ -47,6 +49,7 @@ def summarize(
             cancelled=request.cancelled,
             missing_pages=sources[TextSource.MUPDF_TIMEOUT_FALLBACK],
             result_text_len=text_length,
+            text_sha256=text_sha256,
             result_local_path=local_path,
             result_s3_url=s3_url,
             input_tokens=sum(page.usage.input_tokens for page in pages),
@@ -54,6 +57,7 @@ def summarize(
             # A sum with an unknown price in it would be a lie.
             cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
             warnings=request.warnings,
+            healed=request.healed,
         ),
     )
 
@@ -81,7 +85,9 @@ def free_of_charge(report: DocumentReport) -> DocumentReport:
         page.model_copy(update={**nothing, "reused": page.answer is not None})
         for page in report.pages
     )
-    meta = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+    # What happened to the run that paid does not concern this one.
+    kept = tuple(w for w in report.metadata.warnings if w != HEALED_WARNING)
+    meta = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "healed": 0, "warnings": kept}
     return report.model_copy(
         update={"pages": pages, "metadata": report.metadata.model_copy(update=meta)}
     )

@@ -32,6 +32,8 @@ def check_unsigned(request: DocumentRequest, started_as: str, rules: UnsignedRul
             "has a workflow id that is not its job's",
             f"Use the workflow id {workflow_id(request.job_id)}.",
         )
+    if request.replaced:
+        raise errors.unsigned_request("cannot name a run that it replaces", "Leave out replaced.")
     if request.retry is not None:
         raise errors.unsigned_request(
             "cannot retry pages of a finished job", "Leave out retry, or use: quire retry"

@@ -68,12 +68,41 @@ def answer_cut_off() -> AttemptFailed:
     return AttemptFailed(FailureKind.OUTPUT, "The answer was cut off.")
 
 
+def answer_too_large(allowed: int) -> AttemptFailed:
+    """The answer, unpacked, has more bytes than any page needs; perhaps it never ends."""
+    return AttemptFailed(FailureKind.BAD_BODY, f"The answer has over {allowed:,} bytes.")
+
+
+def answer_too_long(chars: int, allowed: int) -> AttemptFailed:
+    """The answer is longer than the cap on its tokens allows."""
+    return AttemptFailed(
+        FailureKind.BAD_BODY,
+        f"The answer has {chars:,} characters, which is more than {allowed:,}: the cap on its"
+        " length was ignored.",
+    )
+
+
+def answer_packed(packing: str) -> AttemptFailed:
+    """The answer is compressed in a way that we did not ask for."""
+    return AttemptFailed(
+        FailureKind.BAD_BODY, f"The answer is compressed in an unknown way ({packing[:40]!r})."
+    )
+
+
 def answer_empty() -> AttemptFailed:
     """The answer has no text."""
     return AttemptFailed(FailureKind.BAD_BODY, "The answer was empty.")
 
 
 # --- the call ------------------------------------------------------------------------------
+
+
+def vendor_redirects(status: int) -> AttemptFailed:
+    """The vendor's address leads elsewhere. Neither the page nor the key may go there."""
+    return AttemptFailed(
+        FailureKind.CONNECT,
+        f"It redirects ({status}) to another address, to which neither page nor key is sent.",
+    )
 
 
 def ocr_failed(kind: str, why: str) -> AttemptFailed:

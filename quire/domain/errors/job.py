@@ -1,5 +1,6 @@
 """Errors of a job that does not exist, or cannot do what was requested."""
 
+from collections.abc import Iterable
 from functools import partial
 
 from quire.contracts.codes import Code
@@ -17,12 +18,20 @@ class NotOwner(JobError):
     """The job belongs to someone else."""
 
 
+class JobConflict(JobError):
+    """The job's id is bound to another request, or its run is in the way."""
+
+
 class NothingToRetry(JobError):
     """Every page of the job is good."""
 
 
 class NotRunning(JobError):
     """The job is not running, so there is nothing to cancel."""
+
+
+class BadInput(JobError):
+    """What was sent to the job cannot be a request. Its words repeat nothing of it."""
 
 
 _kind = partial(Kind, SECTION)
@@ -32,6 +41,13 @@ _NOT_FOUND = _kind(
     "NO_SUCH_JOB",
     "there is no such job, or its history has expired",
     "check the id with `quire list`; `quire result` may still find its result",
+)
+_RESULT_DAMAGED = _kind(
+    JobError,
+    Code.IO_ERROR,
+    "RESULT_DAMAGED",
+    "the files of the result are not what was written, and neither are their copies",
+    "submit the document again under a new job id: stored answers are not bought again",
 )
 _RESULT_GONE = _kind(
     JobError,
@@ -46,6 +62,14 @@ _NOT_OWNER = _kind(
     "NOT_OWNER",
     "the job belongs to someone else",
     "give the owner with `--user`",
+)
+_CONFLICT = _kind(
+    JobConflict,
+    Code.FORBIDDEN,
+    "CONFLICT",
+    "the job id is bound to another request, or its job is running and would be ended",
+    "another `--job-id`; `--force` gives the id to this request, with `--replace` also while its "
+    "job is running",
 )
 _RUNNING = _kind(
     JobError,
@@ -80,6 +104,13 @@ _REFUSED = _kind(
     "the job refused the request without a reason",
     "look at its status",
 )
+_INPUT = _kind(
+    BadInput,
+    Code.UNKNOWN,
+    "INPUT",
+    "what a signal, update or query brought cannot be a request",
+    "docs/integration.md shows what each of them takes",
+)
 
 
 def job_not_found(job_id: str) -> JobNotFound:
@@ -87,6 +118,14 @@ def job_not_found(job_id: str) -> JobNotFound:
     return _NOT_FOUND(
         f"There is no job {job_id!r}, or its history has expired.",
         "Check the id with `quire list`.",
+    )
+
+
+def result_damaged(job_id: str) -> JobError:
+    """The result's files were changed, and there is no good copy."""
+    return _RESULT_DAMAGED(
+        f"The result of job {job_id} was changed since it was written, and no copy of it is whole.",
+        "Submit the document again under a new job id.",
     )
 
 
@@ -103,6 +142,24 @@ def not_owner(job_id: str) -> NotOwner:
     return _NOT_OWNER(
         f"Job {job_id!r} belongs to someone else.",
         "Only its owner may do this: give the owner's name with --user.",
+    )
+
+
+def job_conflict(job_id: str, different: Iterable[object], *, running: bool) -> JobConflict:
+    """The job was asked for something else."""
+    force = "--force --replace" if running else "--force"
+    return _CONFLICT(
+        f"Job {job_id!r} is bound to another request: {'; '.join(map(str, different))}.",
+        f"Use another --job-id, or {force} to give the id to this request.",
+    )
+
+
+def job_in_the_way(job_id: str) -> JobConflict:
+    """A forced run would end one that is running."""
+    return _CONFLICT(
+        f"Job {job_id!r} is running, and --force would end it.",
+        "Add --replace to end it and start again; what it has paid for is kept. Without --force "
+        "this command follows it.",
     )
 
 
@@ -137,3 +194,11 @@ def nothing_to_retry(job_id: str) -> NothingToRetry:
 def job_refused() -> JobError:
     """The job refused an update without a reason."""
     return _REFUSED("The job refused the request.", "Look at its status.")
+
+
+def bad_input(problem: str) -> BadInput:
+    """A signal, update or query brought something that cannot be a request."""
+    return _INPUT(
+        f"The input is not understood: {problem}.",
+        "docs/integration.md shows what signals, updates and queries take.",
+    )

@@ -53,7 +53,7 @@ _CONNECT = _kind(
 _TIMEOUT = _kind(
     Code.IO_ERROR,
     "TIMEOUT",
-    "the download took longer than `SOURCE_TIMEOUT`",
+    "the download took longer than `SOURCE_TIMEOUT`, or came to a halt",
     "download it and give its path, or raise the limit",
 )
 _CUT_SHORT = _kind(
@@ -196,6 +196,14 @@ def download_too_slow(limit_s: float) -> DocumentRefused:
     return _TIMEOUT(
         f"The document did not arrive within {limit_s:g} seconds.",
         "Download it and give its path, or raise SOURCE_TIMEOUT.",
+    )
+
+
+def download_stalls(seconds: float) -> DocumentRefused:
+    """The document arrives a few bytes at a time."""
+    return _TIMEOUT(
+        f"The server sent next to nothing for {seconds:g} seconds.",
+        "Download it and give its path, or try again later.",
     )
 
 

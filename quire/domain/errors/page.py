@@ -29,6 +29,24 @@ def page_called_off() -> PageError:
     )
 
 
+def page_answer_lost() -> PageError:
+    """A model read the page, and its answer is gone from the store."""
+    return PageError(
+        error="A model read this page, but its answer is gone from the store, or damaged there.",
+        code=Code.IO_ERROR,
+        error_type="retryable",
+    )
+
+
+def page_text_lost() -> PageError:
+    """The page's survey is gone from the store, and so is the document."""
+    return PageError(
+        error="The text of this page is gone from the store, and so is the document.",
+        code=Code.EXPIRED,
+        error_type="terminal",
+    )
+
+
 def no_model_configured() -> PageError:
     """There is no route at all."""
     return PageError(

@@ -9,9 +9,15 @@ from quire.domain.errors.tree import QuireError, SettingsError, UsageError
 
 SECTION = "command"
 _kind = partial(Kind, SECTION)
+
+
+class SealedError(QuireError):
+    """Something is encrypted with a key that this process does not have."""
+
+
 _SEALED = Kind(
     DOCUMENT,
-    QuireError,
+    SealedError,
     Code.IO_ERROR,
     "SEALED",
     "the password was sealed with a key that this worker does not have",
@@ -42,15 +48,6 @@ _SEARCH_ATTRIBUTES = _kind(
     "the cluster's namespace was never prepared for Quire, or has no room left",
     "an operator runs `quire-worker --register` once",
 )
-_NO_WORKER = _kind(
-    QuireError,
-    Code.IO_ERROR,
-    "NO_WORKER",
-    "no worker serves the queue of documents",
-    "start `quire-worker`; nothing is lost, documents continue when a worker runs",
-    "retryable",
-    ours=True,
-)
 _NO_ANSWER = _kind(
     QuireError,
     Code.UNKNOWN,
@@ -63,7 +60,7 @@ _INTERRUPTED = _kind(
     QuireError,
     Code.UNKNOWN,
     "INTERRUPTED",
-    "Ctrl-C or SIGTERM ended the command (exit code 130)",
+    "Ctrl-C, SIGTERM or SIGHUP (a closed terminal) ended the command (exit code 130)",
     "nothing: the job is kept; `quire watch` follows it",
     "retryable",
 )
@@ -119,6 +116,16 @@ def temporal_refused(message: str) -> QuireError:
     )
 
 
+def namespace_missing(namespace: str) -> QuireError:
+    """The server has no such namespace."""
+    return _TEMPORAL(
+        f"There is no namespace {namespace!r} on the Temporal server.",
+        "Correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n "
+        f"{namespace}",
+        "terminal",
+    )
+
+
 def embedded_server_failed(log: object) -> QuireError:
     """The embedded server did not start."""
     return _TEMPORAL(
@@ -147,19 +154,11 @@ def search_attributes_missing(namespace: str, names: list[str], why: str = "") -
     )
 
 
-def no_worker_answers(job_id: str, *, queue: str) -> QuireError:
-    """No worker serves the queue of the job."""
-    return _NO_WORKER(
-        f"No worker answers for job {job_id!r}: none serves the queue {queue!r}.",
-        "Start one with `quire-worker`; `quire doctor` checks what runs.",
-    )
-
-
 def no_query_answer(message: str) -> QuireError:
     """The workflow could not answer a query."""
     return _NO_ANSWER(
         f"The job cannot report its status: {message.rstrip('.')}.",
-        "See its history in Temporal's Web UI; start it again with `quire process --force`.",
+        "See its history in the Web UI; start it again with `quire process --force --replace`.",
     )
 
 
@@ -169,7 +168,7 @@ def job_ended(how: str) -> QuireError:
 
 
 def interrupted(job_id: str | None = None) -> QuireError:
-    """Ctrl-C or SIGTERM ended the command."""
+    """Ctrl-C, SIGTERM or SIGHUP ended the command."""
     return _INTERRUPTED(
         "Interrupted.",
         f"The job is kept: `quire watch {job_id or 'JOB'}`, or process with its --job-id, follows "
@@ -177,11 +176,19 @@ def interrupted(job_id: str | None = None) -> QuireError:
     )
 
 
-def sealed_secret(why: str) -> QuireError:
+def sealed_secret(why: str) -> SealedError:
     """A job's secret cannot be opened with the keys of this process."""
     return _SEALED(
         f"A secret of this job cannot be opened. {why}",
         "Give every worker and client the same ENCRYPTION_KEYS; keep old keys while jobs use them.",
+    )
+
+
+def sealed_payload(why: str) -> SealedError:
+    """What a job wrote cannot be read with the keys of this process."""
+    return _SEALED(
+        f"This job is encrypted, and cannot be read here. {why}",
+        "Set ENCRYPTION_KEYS as workers and tool of the job have it.",
     )
 
 

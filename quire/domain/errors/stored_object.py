@@ -1,27 +1,51 @@
-"""Objects that the store should hold and does not: errors of the system, as the store's own are."""
+"""Objects that the store should hold and does not."""
 
 import errno
+from functools import partial
+
+from quire.contracts.codes import Code
+from quire.domain.errors.catalogue import Kind
+from quire.domain.errors.document import SECTION
+from quire.domain.errors.tree import QuireError
 
 
-def survey_missing() -> FileNotFoundError:
-    """A page was surveyed, and its survey is gone."""
-    return _missing("a page's survey is missing from the store")
+class StoredObjectGone(QuireError):
+    """What an attempt needs is gone: the workflow can have it made again, a retry cannot."""
 
 
-def answer_missing() -> FileNotFoundError:
-    """A page was read, and its answer is gone."""
-    return _missing("an answer is missing from the store")
+class SourceGone(StoredObjectGone):
+    """The document itself is gone, and its origin may still have it."""
 
 
-def brief_missing() -> FileNotFoundError:
+_kind = partial(Kind, SECTION)
+_BRIEF = _kind(
+    StoredObjectGone,
+    Code.IO_ERROR,
+    "BRIEF_GONE",
+    "what all attempts of the document have in common is gone from the store, and was written "
+    "again in vain",
+    "see what removes or damages objects of the store",
+    ours=True,
+)
+_SOURCE = _kind(
+    SourceGone,
+    Code.IO_ERROR,
+    "DOCUMENT_GONE",
+    "the document is gone from the store while its pages are read, and cannot be fetched again",
+    "submit it again",
+)
+
+
+def brief_missing() -> StoredObjectGone:
     """The brief of a document that is being read is gone."""
-    return _missing("the document's brief is missing from the store")
+    return _BRIEF("The document's brief is gone from the store.", "Retry the page.")
+
+
+def source_missing() -> SourceGone:
+    """A document whose pages are being read is gone."""
+    return _SOURCE("The document is no longer in the store.", "Submit it again.")
 
 
 def store_folder_vanishes() -> FileNotFoundError:
-    """Something keeps removing the store's folder."""
-    return _missing("the store's folder keeps vanishing")
-
-
-def _missing(what: str) -> FileNotFoundError:
-    return FileNotFoundError(errno.ENOENT, what)
+    """Something keeps removing the store's folder: an error of the system, as the store's own."""
+    return FileNotFoundError(errno.ENOENT, "the store's folder keeps vanishing")

@@ -21,9 +21,10 @@ Admission = Literal["yes", "probe", "no"]
 
 
 def admits(breaker: Breaker, now: float) -> Admission:
-    """May an attempt start now? `probe` means: exactly one may."""
+    """May an attempt start now? `probe` means: exactly one may. A closed breaker of the sort
+    `pace` rests too, and then admits as many as its width says."""
     if breaker.state is BreakerState.CLOSED:
-        return "yes"
+        return "no" if breaker.sort == "pace" and now < breaker.retry_at else "yes"
     if breaker.state is BreakerState.OPEN and now >= breaker.retry_at:
         return "probe"
     return "no"
@@ -73,7 +74,7 @@ def fail(
         if not _too_many_failed(counted.recent, policy):
             return counted
     failures = breaker.failures + 1
-    rest = _cooldown(failures, policy, retry_after_s, long_rest=long_rest)
+    rest = cooldown(failures, policy, retry_after_s, long_rest=long_rest)
     return Breaker(
         state=BreakerState.OPEN,
         retry_at=max(breaker.retry_at, now + rest),
@@ -83,9 +84,10 @@ def fail(
     )
 
 
-def _cooldown(
+def cooldown(
     failures: int, policy: BreakerPolicy, retry_after_s: float | None, *, long_rest: bool
 ) -> float:
+    """How long a breaker stays open after its first, second, ... failure."""
     # The exponent is capped because 2.0**1100 overflows and a document may well live that long.
     backoff = min(policy.base_backoff_s * 2.0 ** min(failures - 1, 60), policy.max_backoff_s)
     if policy.cooldown_s is not None:

@@ -5,6 +5,7 @@ route's, a refused key the provider's.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from quire.contracts.codes import FailureKind
 from quire.contracts.page import PageError
@@ -15,9 +16,20 @@ from quire.domain.routing import breaker as breakers
 from quire.domain.routing.time_budget import timeout_counts
 
 # Failures on our side, which do not count against the vendor.
-_OURS = (FailureKind.BUG, FailureKind.RENDER, FailureKind.STORAGE)
+OURS = (FailureKind.BUG, FailureKind.RENDER, FailureKind.STORAGE)
 # `changes` of the route's and of the provider's breaker when an attempt was begun.
 BegunAt = tuple[int, int]
+
+
+class Call(NamedTuple):
+    """What the adaptive rule asks of a call that failed: when it was chosen, and how many others
+    of its route are under way."""
+
+    chosen_at: float = 0.0
+    left: int = 0
+
+
+UNKNOWN_CALL = Call()
 
 
 class Health:
@@ -67,8 +79,10 @@ class Health:
         of_route, of_provider = self.of(route)
         return of_route.changes, of_provider.changes
 
-    def answered(self, route: Route, begun_at: BegunAt, now: float) -> None:
-        """The vendor answered, whatever it said."""
+    def answered(
+        self, route: Route, begun_at: BegunAt, now: float, pause_s: float | None = None
+    ) -> None:
+        """The vendor answered, whatever it said. Only the adaptive rule knows pauses."""
         self._succeed(route.key, begun_at[0], now)
         self._succeed(route.provider, begun_at[1], now)
 
@@ -78,27 +92,38 @@ class Health:
         self._lose(route.provider, begun_at[1])
 
     def failed(
-        self, route: Route, begun_at: BegunAt, failure: AttemptFailure, given_s: float, now: float
+        self,
+        route: Route,
+        begun_at: BegunAt,
+        failure: AttemptFailure,
+        given_s: float,
+        now: float,
+        call: Call = UNKNOWN_CALL,
     ) -> None:
         """Count a failure where its meaning says."""
         meaning = MEANING[failure.kind]
         timed_out = failure.kind is FailureKind.TIMEOUT
-        if failure.kind in _OURS or (timed_out and not timeout_counts(given_s, route.timeout_s)):
+        if failure.kind in OURS or (timed_out and not self._timeout_counts(route, given_s)):
             self.lost(route, begun_at)
         elif meaning.trips is None:
             self.answered(route, begun_at, now)
         elif meaning.trips == "provider":
-            self._fail(route.provider, begun_at[1], failure, now)
+            self._fail(route.provider, begun_at[1], failure, now, call)
             self._lose(route.key, begun_at[0])
         else:
-            self._fail(route.key, begun_at[0], failure, now)
+            self._fail(route.key, begun_at[0], failure, now, call)
             if timed_out:
                 self._lose(route.provider, begun_at[1])
             else:
                 # The provider was reached and took the key: only this model is at fault.
                 self._succeed(route.provider, begun_at[1], now)
 
-    def _fail(self, key: str, begun_at: int, failure: AttemptFailure, now: float) -> None:
+    def _timeout_counts(self, route: Route, given_s: float) -> bool:
+        return timeout_counts(given_s, route.timeout_s)
+
+    def _fail(
+        self, key: str, begun_at: int, failure: AttemptFailure, now: float, call: Call
+    ) -> None:
         self.breakers[key] = breakers.fail(
             self.breakers[key],
             begun_at,

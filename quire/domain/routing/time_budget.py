@@ -1,9 +1,15 @@
-"""How long one attempt may take."""
+"""How long one attempt may take, and how many pages may be asked of two routes."""
 
 # Less than this proves nothing about a vendor, but is still worth a try.
 SHORTEST_ATTEMPT_S = 0.5
 # A delay up to this between the selection and a free slot does not count as waiting.
 GRACE_S = 0.25
+# No call is cut off sooner for what the route's other calls took.
+LEAST_CUT_S = 20.0
+# So many answers of a route are remembered.
+ANSWERS_KEPT = 20
+# One page may be asked of two routes at once, and one more of every so many.
+PAGES_A_HEDGE = 10
 
 
 def attempt_seconds(
@@ -39,3 +45,8 @@ def timeout_counts(given_s: float, timeout_s: float) -> bool:
     may be perfectly well, and its breaker must not open.
     """
     return given_s >= timeout_s / 2
+
+
+def hedges_left(pages: int, hedged: int) -> int:
+    """How many more pages of a document may be asked of two routes: both calls are paid for."""
+    return max(0, 1 + pages // PAGES_A_HEDGE - hedged)

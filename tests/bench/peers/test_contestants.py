@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.environments import COMPLETE, CannotInstall, environment
 from bench.peers.contest import Claim, Job
 from bench.peers.contestants import PEERS, Olmocr, Vlm4ocr, Vlmparse, Zerox
-from bench.peers.environments import COMPLETE, CannotInstall, environment
 from bench.peers.page_marks import marks_in, truth
 from bench.peers.quire_variants import as_it_comes, fastest
 

@@ -1,0 +1,1 @@
+"""Rules about workers: who is alive, and what a job waits for."""
