@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.support.attempt import RouteAttempt, RouteGate
-from activities.support.failures import attempt_failed, failures_for_temporal, stood_down
+from activities.support.attempt import RouteAttempt
+from activities.support.failures import attempt_failed, failures_for_temporal
+from activities.support.gate import RouteGate
 from activities.support.heartbeats import heartbeats
 from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
 from activities.support.slots import Slots
@@ -44,6 +45,7 @@ class RecognizePage:
         slots: Slots,
         unseal: Unsealer,
         tracing: Tracing,
+        gate: RouteGate | None = None,
     ) -> None:
         self._store = store
         self._originals = Originals(store, documents)
@@ -53,7 +55,7 @@ class RecognizePage:
         self._unseal = unseal
         self._tracing = tracing
         self._meter = CallMeter()
-        self._gate = RouteGate()
+        self._gate = gate or RouteGate()
         # A short name: every receipt in history holds it.
         self._name = secrets.token_urlsafe(3)
         self._briefs: OrderedDict[str, Brief] = OrderedDict()
@@ -118,14 +120,14 @@ class RecognizePage:
         """Ask for the page; report a failure to the gate, the log and the scheduler."""
         started = time.monotonic()
         try:
-            self._stand_down_if_closed(attempt)
+            self._pass_gate(attempt)
             question = await self._question(attempt, scale=1.0)
             # Drawn before, stored after: a slot is the vendor's time, not ours.
             with self._tracing.step("wait for slot", attempt.request.page):
                 await self._slots.take(attempt.route, _patience_s(attempt.request, waiting))
             try:
                 queued_for(attempt.route, waiting.seconds)
-                self._stand_down_if_closed(attempt)
+                self._pass_gate(attempt)
                 if activity.info().attempt > 1:
                     # The worker of the try before may have been slow and not lost: what it stored
                     # meanwhile is not bought again.
@@ -134,7 +136,8 @@ class RecognizePage:
                         return bought
                 started = time.monotonic()
                 seconds = attempt.seconds(waiting.seconds)
-                answer = await self._ask(attempt, question, seconds)
+                with self._gate.call(attempt, seconds) as seconds:
+                    answer = await self._ask(attempt, question, seconds)
             finally:
                 self._slots.give_back(attempt.route)
         except AttemptFailed as error:
@@ -159,10 +162,12 @@ class RecognizePage:
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
         return record
 
-    def _stand_down_if_closed(self, attempt: RouteAttempt) -> None:
-        if self._gate.closed_for(attempt):
-            _log(attempt, "attempt_stood_down")
-            raise stood_down(attempt.route)
+    def _pass_gate(self, attempt: RouteAttempt) -> None:
+        try:
+            self._gate.turn_away(attempt)
+        except ApplicationError as turned_away:
+            _log(attempt, "attempt_stood_down", why=turned_away.type)
+            raise
 
     async def _save(self, attempt: RouteAttempt, record: StoredAnswer) -> AttemptReceipt:
         """Store the answer. The first one stays: another job may have read the same page too."""

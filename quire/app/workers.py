@@ -16,6 +16,7 @@ from activities.document.recognize import RecognizePage
 from activities.document.reuse import ReuseResult
 from activities.document.select import select_routes
 from activities.document.survey import SurveyDocument
+from activities.support.gate import RouteGate
 from activities.support.slots import Slots
 from activities.watch.find import FindStuck
 from activities.watch.heal import HealDocument
@@ -132,6 +133,7 @@ def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
         Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
         parts.unseal,
         parts.traces,
+        RouteGate(parts.defaults.breaker),
     )
     return [
         make(

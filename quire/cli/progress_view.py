@@ -122,5 +122,9 @@ def _route(breaker: BreakerStatus) -> Text:
     )
     if breaker.retry_at:
         wait = (datetime.fromisoformat(breaker.retry_at) - datetime.now(UTC)).total_seconds()
-        line.append(f" rests {max(0, round(wait))} s ({breaker.reason})", style="red")
+        why = breaker.reason
+        if breaker.learned_since:
+            since = datetime.fromisoformat(breaker.learned_since).astimezone()
+            why += f" since {since:%H:%M}, learned from another document"
+        line.append(f" rests {max(0, round(wait))} s ({why})", style="red")
     return line

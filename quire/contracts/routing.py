@@ -70,6 +70,8 @@ class Breaker(Wire):
     width: int | None = Field(default=None, exclude_if=is_none)
     # How many long rests it has had since it looks dead.
     long_rests: int = Field(default=0, exclude_if=is_false)
+    # A worker found it dead in another document, and made no call for this one.
+    learned: bool = Field(default=False, exclude_if=is_false)
 
     @property
     def rests(self) -> bool:

@@ -95,3 +95,5 @@ class BreakerStatus(Wire):
     failures: int = 0
     in_flight: int = 0
     reason: str = ""
+    # Where it was learned from another document that it looks dead, since when it fails.
+    learned_since: str | None = None

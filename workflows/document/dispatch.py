@@ -14,7 +14,7 @@ from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
 from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
 from quire.contracts.selection import Assignment, Selection, Snapshot
-from quire.contracts.steps import AttemptFailure, AttemptReceipt
+from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRest
 from quire.domain.routing.adaptive_health import health_of
 from quire.domain.routing.health import Call, barred_by
 from quire.domain.routing.line import sort_of
@@ -185,8 +185,7 @@ class DispatchState:
         self, number: int, receipt: AttemptReceipt, now: float, attempt: int | None = None
     ) -> Flight | None:
         """The page was read. Returns the other attempt at it, which is to be called off."""
-        flight = self.flights.land(number, attempt, now)
-        other = self.flights.pop(number, None)
+        flight, other = self.flights.land(number, attempt, now), self.flights.pop(number, None)
         route = self.routes[flight.route]
         if receipt.stored:
             # The answer was in the store: that says nothing of the vendor's health today.
@@ -228,7 +227,7 @@ class DispatchState:
         if self.adaptive and not paced:
             page.count_strikes(flight.route, failure, well=self._was_well(flight, failure.kind))
             page.back_since = now
-        call = Call(chosen_at=flight.since, left=self.in_flight_on(flight.route))
+        call = Call(chosen_at=flight.since, left=self.flights.calls(flight.route))
         self.health.failed(route, flight.begun_at, failure, flight.seconds, now, call)
         self._wait_unless_under_way(number)
 
@@ -252,6 +251,15 @@ class DispatchState:
         self.health.lost(self.routes[flight.route], flight.begun_at)
         crowd = self.crowds[flight.route]
         self.crowds[flight.route] = crowd.after_refusal(now, crowded=crowded)
+        self._wait_unless_under_way(number)
+
+    def rested(self, number: int, told: AttemptRest, now: float, attempt: int | None) -> None:
+        """The attempt never called the vendor, which looks dead to its worker: that is no fault
+        of the page's."""
+        flight = self.flights.land(number, attempt, now)
+        self.disturbed = True
+        route = self.routes[flight.route]
+        self.health.rested(route, flight.begun_at, flight.since, now, told)
         self._wait_unless_under_way(number)
 
     def withdraw(self, number: int) -> None:

@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.names import PROTOCOL, route_queue
     from quire.contracts.plan import DocumentPlan
     from quire.contracts.selection import Assignment
-    from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest
+    from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest, AttemptRest
     from workflows.document import options
     from workflows.document.dispatch import DispatchState
     from workflows.document.flights import Flight
@@ -231,6 +231,11 @@ class Dispatcher:
                 self._reporter.attempt_crowded_out(number, route.key, len(page.attempts) + 1)
             dispatch.stood_aside(number, now, crowded=crowded, attempt=attempt)
             return
+        if isinstance(outcome, AttemptRest):
+            route = dispatch.routes[dispatch.flights.find(number, attempt).route]
+            self._reporter.attempt_rested(number, route.key, outcome.reason)
+            dispatch.rested(number, outcome, now, attempt)
+            return
         dispatch.failed(number, outcome, now, attempt)
         self._state.progress.spent.add(outcome.wasted)
         self._state.attempt_failed(number)
@@ -238,7 +243,9 @@ class Dispatcher:
         if outcome.kind is FailureKind.TIMEOUT:
             self._reporter.timed_out("attempt")
 
-    def _outcome(self, number: int, error: ActivityError) -> AttemptFailure | AsideReason:
+    def _outcome(
+        self, number: int, error: ActivityError
+    ) -> AttemptFailure | AttemptRest | AsideReason:
         gone = gone_object(error)
         if gone and self._repair and self._repair.accept(gone, self._repaired[number]):
             return "stood_down"

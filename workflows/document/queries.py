@@ -196,6 +196,7 @@ def breakers(state: DocumentState) -> list[BreakerStatus]:
             failures=breaker.failures,
             in_flight=load.get(key, 0),
             reason=breaker.reason,
+            learned_since=_iso(breaker.since) if breaker.learned else None,
         )
         for key, breaker in sorted(state.pages.dispatch.health.breakers.items())
     ]

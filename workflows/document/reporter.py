@@ -92,6 +92,11 @@ class Reporter:
         facts = {"page": page, "route": route, "attempt": attempt}
         workflow.logger.info("attempt_crowded_out", extra=facts)
 
+    def attempt_rested(self, page: int, route: str, reason: str) -> None:
+        """No call was made: to the worker, the route looks dead, from whatever document."""
+        _count(metrics.RESTED, route=route)
+        workflow.logger.info("attempt_rested", extra={"page": page, "route": route, "why": reason})
+
     def page_hedged(self, page: int, route: str) -> None:
         """A page is asked of a second route, since the first takes long: both are paid for."""
         _count(metrics.HEDGES, route=route)
