@@ -2,7 +2,9 @@
 
 The workflow writes the requests; activities read them and write receipts and failures."""
 
-from quire.contracts.base import Lean, Wire
+from pydantic import Field
+
+from quire.contracts.base import Lean, Wire, is_false
 from quire.contracts.codes import FailureKind
 from quire.contracts.document import DocumentKind
 from quire.contracts.money import NOTHING, Paid
@@ -149,6 +151,9 @@ class ReuseRequest(Wire):
     started_at: str
     # How often the document was stuck and started again.
     healed: int = 0
+    # Only vendors' models are wanted: a result with pages by local OCR is none, whether these were
+    # read so by choice or, before there was `ocr_fallback`, because vendors failed.
+    without_ocr: bool = Field(default=False, exclude_if=is_false)
 
 
 class ReuseReceipt(Wire):

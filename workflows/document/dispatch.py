@@ -202,9 +202,7 @@ class DispatchState:
             self.pages[number].called_off(other.route)
         read_by = flight.route if receipt.read_by is None else receipt.read_by
         self.pages[number].read(read_by, receipt)
-        by_ocr = self.routes[read_by].provider == LOCAL_PROVIDER
-        source = TextSource.OCR if by_ocr else TextSource.AI
-        self._end(number, source, reused=receipt.reused)
+        self._end(number, _source_of(self.routes[read_by]), reused=receipt.reused)
         return other
 
     def read_twice(self, number: int, receipt: AttemptReceipt) -> None:
@@ -295,6 +293,12 @@ class DispatchState:
     def _end(self, number: int, source: TextSource, *, reused: bool = False) -> None:
         page = self.pages[number]
         error = page.error
-        if source is TextSource.MUPDF_FALLBACK and error is None:
+        if source.degraded and error is None:
             error = self.health.why_no_route()
         self.records[number] = page.record(source, error, reused=reused)
+
+
+def _source_of(route: Route) -> TextSource:
+    if route.provider != LOCAL_PROVIDER:
+        return TextSource.AI
+    return TextSource.OCR_FALLBACK if route.degrades else TextSource.OCR
