@@ -13,9 +13,9 @@ from activities.support.failures import attempt_failed, failures_for_temporal
 from activities.support.gate import RouteGate
 from activities.support.heartbeats import heartbeats
 from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
+from activities.support.receipts import make_receipt, paid_by
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
-from quire.contracts.money import NOTHING, Paid
 from quire.contracts.names import MOMENT_S, PROTOCOL
 from quire.contracts.steps import AttemptReceipt, AttemptRequest
 from quire.contracts.stored import Brief, StoredAnswer
@@ -77,13 +77,14 @@ class RecognizePage:
                 if stored is not None:
                     reused(attempt.route)
                     _log(attempt, "page_reused")
-                    return _receipt(attempt, stored, found=True)
+                    return make_receipt(attempt, stored, found=True)
                 taken_over = await self._taken_over(attempt)
                 if taken_over is not None:
                     return taken_over
                 unsaved = self._unsaved.get(attempt.key)
-                answer = unsaved or await self._read(attempt, waiting)
-                return self._signed(attempt, await self._save(attempt, answer))
+                answer, pause_s = (unsaved, None) if unsaved else await self._read(attempt, waiting)
+                receipt = await self._save(attempt, answer)
+                return self._signed(attempt, receipt.model_copy(update={"pause_s": pause_s}))
 
     def _signed(self, attempt: RouteAttempt, receipt: AttemptReceipt) -> AttemptReceipt:
         """With this worker's name: the document learns from it how many workers there are."""
@@ -112,12 +113,15 @@ class RecognizePage:
                 reused(route)
                 _log(attempt, "page_reused", route=route)
                 read_by = None if place == attempt.request.route else place
-                receipt = _receipt(attempt, found, found=True)
+                receipt = make_receipt(attempt, found, found=True)
                 return receipt.model_copy(update={"read_by": read_by})
         return None
 
-    async def _read(self, attempt: RouteAttempt, waiting: QueueWait) -> StoredAnswer:
-        """Ask for the page; report a failure to the gate, the log and the scheduler."""
+    async def _read(
+        self, attempt: RouteAttempt, waiting: QueueWait
+    ) -> tuple[StoredAnswer, float | None]:
+        """Ask for the page; report a failure to the log and the scheduler. Gives the answer, and
+        the pause that the vendor asks for."""
         started = time.monotonic()
         try:
             self._pass_gate(attempt)
@@ -133,7 +137,7 @@ class RecognizePage:
                     # meanwhile is not bought again.
                     bought = await self._stored(attempt)
                     if bought is not None:
-                        return bought
+                        return bought, None
                 started = time.monotonic()
                 seconds = attempt.seconds(waiting.seconds)
                 with self._gate.call(attempt, seconds) as seconds:
@@ -160,7 +164,7 @@ class RecognizePage:
             bought_by=attempt.run_id,
         )
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
-        return record
+        return record, answer.pause_s
 
     def _pass_gate(self, attempt: RouteAttempt) -> None:
         try:
@@ -184,9 +188,9 @@ class RecognizePage:
             await self._store.put(key, data)
         self._unsaved.pop(key, None)
         if kept is None or kept == record:
-            return _receipt(attempt, record)
+            return make_receipt(attempt, record)
         # Another job, or another try of this attempt, was first: this answer is paid for too.
-        return _receipt(attempt, kept, wasted=_paid(attempt, record))
+        return make_receipt(attempt, kept, wasted=paid_by(attempt, record))
 
     async def _ask(
         self, attempt: RouteAttempt, question: PageQuestion, seconds: float
@@ -246,31 +250,6 @@ class RecognizePage:
 def _patience_s(request: AttemptRequest, waiting: QueueWait) -> float | None:
     """How much longer an attempt may wait for a slot that other documents hold."""
     return max(0.0, MOMENT_S - waiting.seconds) if request.hurried else None
-
-
-def _receipt(
-    attempt: RouteAttempt,
-    answer: StoredAnswer,
-    *,
-    found: bool = False,
-    wasted: Paid = NOTHING,
-) -> AttemptReceipt:
-    return AttemptReceipt(
-        milliseconds=answer.milliseconds,
-        chars=len(answer.text),
-        stored=found,
-        reused=answer.bought_by != attempt.run_id,
-        paid=_paid(attempt, answer),
-        wasted=wasted,
-    )
-
-
-def _paid(attempt: RouteAttempt, answer: StoredAnswer) -> Paid:
-    """What the attempt's run paid. After a crash a run finds its own purchase in the store, whose
-    receipt was lost."""
-    if answer.bought_by != attempt.run_id:
-        return NOTHING
-    return Paid.of(answer.usage.input_tokens, answer.usage.output_tokens, answer.cost_usd)
 
 
 def _log(attempt: RouteAttempt, event: str, **facts: object) -> None:

@@ -8,7 +8,6 @@ from bisect import insort
 from collections.abc import Mapping
 
 from quire.contracts.carried import CarriedDispatch, CarriedPage
-from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
@@ -223,17 +222,13 @@ class DispatchState:
         barred = () if paced else barred_by(self.routes, flight.route, failure.kind)
         page.failed(flight.route, failure, barred)
         if self.adaptive and not paced:
-            page.count_strikes(flight.route, failure, well=self._was_well(flight, failure.kind))
+            # It may be the page's fault where its route served others, and this was no probe.
+            well = not flight.probe and self.health.serves_others(route, failure.kind)
+            page.count_strikes(flight.route, failure, well=well)
             page.back_since = now
         call = Call(chosen_at=flight.since, left=self.flights.calls(flight.route))
         self.health.failed(route, flight.begun_at, failure, flight.seconds, now, call)
         self._wait_unless_under_way(number)
-
-    def _was_well(self, flight: Flight, kind: FailureKind) -> bool:
-        """Whether the failure may be the page's: its route served others, and this was no probe."""
-        lines = self.health.of(self.routes[flight.route])
-        quiet = not any(line.streak for line in lines) or kind is FailureKind.TIMEOUT
-        return quiet and not flight.probe
 
     def _wait_unless_under_way(self, number: int) -> None:
         """A page that was asked of two routes may still be read by the other."""

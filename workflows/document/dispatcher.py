@@ -154,9 +154,9 @@ class Dispatcher:
     ) -> None:
         dispatch = self._state.pages.require_dispatch()
         route = plan.chain.routes[assignment.route]
-        # Who has nowhere else to go is not hurried on.
+        # Who has nowhere else to go, or whose turn the server gives, is not hurried on.
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
-        waits = waits or plan.chain.vendor_routes == 1
+        waits = waits or plan.chain.vendor_routes == 1 or route.rate is not None
         hedge = assignment.how == "hedge"
         attempt = len(dispatch.pages[assignment.page].attempts) + 1 + hedge
         again = f", attempt {attempt}" if attempt > 1 else ""

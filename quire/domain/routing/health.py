@@ -55,6 +55,10 @@ class Health:
         """Both breakers are closed."""
         return all(breaker.state is BreakerState.CLOSED for breaker in self.of(route))
 
+    def serves_others(self, route: Route, kind: FailureKind) -> bool:
+        """No failure of its lines lasts. A timeout comes so late that this says nothing of it."""
+        return kind is FailureKind.TIMEOUT or not any(line.streak for line in self.of(route))
+
     def reasons(self) -> list[str]:
         """Why breakers are not closed, each reason once."""
         return sorted({breaker.reason for breaker in self.breakers.values() if breaker.reason})
