@@ -73,16 +73,14 @@ class RecognizePage:
                     brief=await self._brief(request.brief),
                     request=request,
                 )
-                stored = await self._stored(attempt)
-                if stored is not None:
-                    reused(attempt.route)
-                    _log(attempt, "page_reused")
-                    return make_receipt(attempt, stored, found=True)
-                taken_over = await self._taken_over(attempt)
-                if taken_over is not None:
-                    return taken_over
+                bought = await self._bought(attempt)
+                if bought is not None:
+                    return bought
                 unsaved = self._unsaved.get(attempt.key)
-                answer, pause_s = (unsaved, None) if unsaved else await self._read(attempt, waiting)
+                read = (unsaved, None) if unsaved else await self._read(attempt, waiting)
+                if isinstance(read, AttemptReceipt):
+                    return read
+                answer, pause_s = read
                 receipt = await self._save(attempt, answer)
                 return self._signed(attempt, receipt.model_copy(update={"pause_s": pause_s}))
 
@@ -92,17 +90,23 @@ class RecognizePage:
             return receipt.model_copy(update={"worker": self._name})
         return receipt
 
-    async def _stored(self, attempt: RouteAttempt) -> StoredAnswer | None:
-        return await self._answer(attempt.key)
+    async def _bought(self, attempt: RouteAttempt) -> AttemptReceipt | None:
+        """What the store has of the page, that nobody has to be asked for again."""
+        stored = await self._answer(attempt.key)
+        if stored is None:
+            return await self._taken_over(attempt)
+        reused(attempt.route)
+        _log(attempt, "page_reused")
+        return make_receipt(attempt, stored, found=True)
 
     async def _answer(self, key: str) -> StoredAnswer | None:
         data = await self._store.get(key)
         return None if data is None else StoredAnswer.model_validate_json(data)
 
     async def _taken_over(self, attempt: RouteAttempt) -> AttemptReceipt | None:
-        """What a run that this one replaced has bought for the page, kept as this run's own answer
-        under the route that read it: an answer never passes for another model's."""
-        for run in attempt.brief.replaced:
+        """What another route has bought for the page, or a run that this one replaced, kept as
+        this run's own under the route that read it: an answer never passes for another model's."""
+        for run in attempt.buyers:
             for place, theirs, own in attempt.replaced_keys(run):
                 found = await self._answer(theirs)
                 if found is None or (run.bought_by and found.bought_by not in run.bought_by):
@@ -119,9 +123,9 @@ class RecognizePage:
 
     async def _read(
         self, attempt: RouteAttempt, waiting: QueueWait
-    ) -> tuple[StoredAnswer, float | None]:
-        """Ask for the page; report a failure to the log and the scheduler. Gives the answer, and
-        the pause that the vendor asks for."""
+    ) -> tuple[StoredAnswer, float | None] | AttemptReceipt:
+        """Ask for the page, unless it is read meanwhile; report a failure to the log and the
+        scheduler. Gives the answer, and the pause that the vendor asks for."""
         started = time.monotonic()
         try:
             self._pass_gate(attempt)
@@ -132,12 +136,12 @@ class RecognizePage:
             try:
                 queued_for(attempt.route, waiting.seconds)
                 self._pass_gate(attempt)
-                if activity.info().attempt > 1:
-                    # The worker of the try before may have been slow and not lost: what it stored
-                    # meanwhile is not bought again.
-                    bought = await self._stored(attempt)
+                if max(activity.info().attempt, attempt.request.attempt) > 1:
+                    # The try before, or the page's other attempt, may have been slow and not lost:
+                    # what it stored meanwhile is not bought again.
+                    bought = await self._bought(attempt)
                     if bought is not None:
-                        return bought, None
+                        return bought
                 started = time.monotonic()
                 seconds = attempt.seconds(waiting.seconds)
                 with self._gate.call(attempt, seconds) as seconds:
@@ -182,7 +186,7 @@ class RecognizePage:
         data = record.model_dump_json().encode()
         with self._tracing.step("store", attempt.request.page):
             first = await self._store.put(key, data, replace=False)
-        kept = None if first else await self._stored(attempt)
+        kept = None if first else await self._answer(key)
         if kept is None and not first:
             # What was there is damaged, or gone again.
             await self._store.put(key, data)

@@ -72,6 +72,16 @@ class RouteAttempt:
         """Where the answer is stored."""
         return self._key(reading_id(self.brief.reading), self.provider, self.model)
 
+    @property
+    def buyers(self) -> tuple[ReplacedRun, ...]:
+        """The runs whose answers stand in for a call: those that this one replaced, and from the
+        page's second attempt on its own, whose worker may be lost before it could say so."""
+        if self.request.attempt == 1:
+            return self.brief.replaced
+        salt = self.brief.reading.salt
+        own = ReplacedRun(salt=salt, bought_by=(self.run_id,), any_route=True)
+        return (own, *self.brief.replaced)
+
     def replaced_keys(self, run: ReplacedRun) -> list[tuple[int, str, str]]:
         """Where a run that this one replaced may have stored its answer, if it read the same way:
         routes by their places, the attempt's own first, each with that run's key and this one's.

@@ -204,12 +204,16 @@ class DispatchState:
         self._end(number, _source_of(self.routes[read_by]), reused=receipt.reused)
         return other
 
-    def read_twice(self, number: int, receipt: AttemptReceipt) -> None:
-        """The other attempt at a page brought an answer too: it is paid for and not used."""
-        if number in self.records:
-            record = self.records[number]
-            wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
-            self.records[number] = record.model_copy(update={"wasted": wasted})
+    def read_twice(self, number: int, receipt: AttemptReceipt, route: int) -> bool:
+        """Whether another answer is paid for and not used: it may be the first one, found."""
+        record = self.records.get(number)
+        if record is None:
+            return True
+        if record.read_by == (route if receipt.read_by is None else receipt.read_by):
+            return False
+        wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
+        self.records[number] = record.model_copy(update={"wasted": wasted})
+        return True
 
     def failed(
         self, number: int, failure: AttemptFailure, now: float, attempt: int | None = None

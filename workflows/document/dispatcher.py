@@ -40,7 +40,7 @@ class Dispatcher:
         self._state = state
         self._stop = stop
         self._reporter = reporter
-        self._ended: list[tuple[int, int, AttemptReceipt | ActivityError]] = []
+        self._ended: list[tuple[int, Flight, AttemptReceipt | ActivityError]] = []
         # By page and number of the attempt: a page may be asked of two routes at once.
         self._attempts: dict[tuple[int, int], asyncio.Task[None]] = {}
         self._wake: asyncio.Task[None] | None = None
@@ -188,16 +188,17 @@ class Dispatcher:
             )
         except ActivityError as error:
             end = error
-        self._ended.append((assignment.page, flight.number, end))
+        self._ended.append((assignment.page, flight, end))
 
     def _settle(self) -> None:
         """Take in what became of attempts, in the order in which they ended."""
         now = workflow.now().timestamp()
         ended, self._ended = self._ended, []
-        for number, attempt, end in ended:
+        for number, flight, end in ended:
+            attempt = flight.number
             if self._attempts.pop((number, attempt), None) is None:
                 # It was called off before; its page has already ended.
-                self._paid_for_nothing(number, end)
+                self._paid_for_nothing(number, flight, end)
                 continue
             if isinstance(end, AttemptReceipt):
                 self._read(number, attempt, end, now)
@@ -206,10 +207,14 @@ class Dispatcher:
             self._state.pages.require_dispatch().note_attempt(number, now)
             self._state.attempt_settled(number, now)
 
-    def _paid_for_nothing(self, number: int, end: AttemptReceipt | ActivityError) -> None:
-        """Both attempts at a page were answered at the same moment: both are paid."""
-        if isinstance(end, AttemptReceipt) and not self._stop.requested:
-            self._state.pages.require_dispatch().read_twice(number, end)
+    def _paid_for_nothing(
+        self, number: int, flight: Flight, end: AttemptReceipt | ActivityError
+    ) -> None:
+        """Both attempts at a page were answered at the same moment: both are paid, unless one has
+        found the other's answer."""
+        if not isinstance(end, AttemptReceipt) or self._stop.requested:
+            return
+        if self._state.pages.require_dispatch().read_twice(number, end, flight.route):
             self._state.progress.spent.add(end.paid, end.wasted)
 
     def _read(self, number: int, attempt: int, receipt: AttemptReceipt, now: float) -> None:
