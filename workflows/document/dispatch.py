@@ -57,6 +57,8 @@ class DispatchState:
         self.answered = set(carried.answered)
         self.times = AnswerTimes(len(routes), carried)
         self._begun = 0
+        # When the last page was read.
+        self.read_at = 0.0
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
         self.crowds = [Crowd() for _ in routes]
@@ -180,6 +182,7 @@ class DispatchState:
         self, number: int, receipt: AttemptReceipt, now: float, attempt: int | None = None
     ) -> Flight | None:
         """The page was read. Returns the other attempt at it, which is to be called off."""
+        self.read_at = now
         flight = self.flights.land(number, attempt, now)
         other = self.flights.pop(number, None)
         route = self.routes[flight.route]
