@@ -143,6 +143,11 @@ class Chain(Wire):
     routes: tuple[Route, ...]
     left_out: tuple[str, ...] = ()
 
+    @property
+    def vendor_routes(self) -> int:
+        """How many routes it has besides last resorts."""
+        return sum(not route.is_last_resort for route in self.routes)
+
 
 class DispatchPolicy(Wire):
     """How eagerly pages move on, and how many may be under way."""

@@ -57,6 +57,9 @@ class AttemptRequest(Lean):
     # The route has answered in this document: nothing of its time is kept for other routes, and
     # what the attempt waited for a slot is not taken off. Only under the adaptive rule.
     proven: bool = False
+    # What the workflow understands of the attempt's end. From 2 on: which worker served it.
+    # Workflows of before ignored that, and a replay must ignore it as they did.
+    protocol: int = 1
 
 
 class AttemptReceipt(Lean):
@@ -76,6 +79,8 @@ class AttemptReceipt(Lean):
     read_by: int | None = None
     # The vendor said that what is left of its rate is used up: the route rests so long.
     pause_s: float | None = None
+    # Who served it: a short name that a worker keeps for its life.
+    worker: str = ""
 
 
 class AttemptFailure(Lean):

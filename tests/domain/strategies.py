@@ -141,6 +141,7 @@ def snapshots(
             crowded_until=draw(st.sampled_from([0.0, NOW, NOW + 2])),
             answered=draw(st.booleans()),
             latencies=draw(times),
+            workers=draw(st.integers(1, 3)),
         )
         for route in chain
     )

@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.document.dispatcher import Dispatcher
     from workflows.document.healed import healed_memo
     from workflows.document.outcomes import document_error
-    from workflows.document.people import People, wanted_range
+    from workflows.document.people import People, wanted_range, wanted_run
     from workflows.document.prepare import NoDocumentError, Preparation
     from workflows.document.progress import Phase
     from workflows.document.repair import Repair
@@ -43,7 +43,8 @@ class DocumentWorkflow:
     """Prepare, dispatch, finalize; and answer people all the while."""
 
     @workflow.init
-    def __init__(self, request: DocumentRun) -> None:
+    def __init__(self, request: DocumentRun | None = None) -> None:
+        request = wanted_run(request)
         self._request = request.request()
         started = workflow.info().start_time.timestamp()
         self._state = DocumentState(request.job_id, started, healed_memo())
@@ -56,8 +57,9 @@ class DocumentWorkflow:
         )
 
     @workflow.run
-    async def run(self, request: DocumentRun) -> DocumentResult:
+    async def run(self, request: DocumentRun | None = None) -> DocumentResult:
         """Read the document, in one run or in several."""
+        request = wanted_run(request)
         if request.carried is not None and not _continues_a_run():
             raise self._fail(errors.not_continued().info)
         reading = asyncio.create_task(self._read(request.carried))
