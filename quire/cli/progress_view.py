@@ -66,6 +66,8 @@ def render(view: JobView, width: int) -> RenderableType:
         Text.assemble((detail.phase, "bold"), " ", (bar(done, total, room), "green"), count),
         Text("; ".join(part for part in _facts(status) if part), style="dim"),
     ]
+    if status.estimate:
+        lines.append(Text(status.estimate, style="dim"))
     if view.grid:
         lines.append(grid(view.grid, width))
     sources = Text("  ").join(

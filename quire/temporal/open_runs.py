@@ -31,6 +31,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.names import (
+    DEADLINE_AT_MEMO,
     DEADLINE_MEMO,
     DEADLINE_TIMER,
     HEALED_MEMO,
@@ -39,6 +40,7 @@ from quire.contracts.names import (
     workflow_id,
 )
 from quire.contracts.watch import Healed, StuckDocument
+from quire.domain.document.deadline import LONGEST_GROWN_S
 from quire.domain.document.stuck import (
     GRACE_S,
     HEALED_REASON,
@@ -71,9 +73,10 @@ Handle = WorkflowHandle[Any, Any]
 class OpenRuns:
     """The open documents of a namespace. `deadline_s` is that of documents without their own."""
 
-    def __init__(self, client: Client, deadline_s: float) -> None:
+    def __init__(self, client: Client, deadline_s: float, *, grace_s: float = GRACE_S) -> None:
         self._client = client
         self._deadline_s = deadline_s
+        self._grace_s = grace_s
 
     async def find_stuck(self) -> list[StuckDocument]:
         """Those that do not come to their end by themselves."""
@@ -106,15 +109,9 @@ class OpenRuns:
     async def _late(self) -> list[WorkflowExecution]:
         """Those whose deadline, as far as their start tells, has passed."""
         now = datetime.now(UTC)
-        begun = now - timedelta(seconds=GRACE_S)
+        begun = now - timedelta(seconds=self._grace_s)
         listed = await self._list(f"{OPEN} AND StartTime < '{begun:%Y-%m-%dT%H:%M:%S.%f}Z'")
-        return [
-            execution
-            for execution in listed
-            if execution.start_time
-            + timedelta(seconds=await self._deadline(execution.raw_info.memo))
-            < begun
-        ]
+        return [execution for execution in listed if await self._ends(execution) < begun]
 
     async def _list(self, query: str) -> list[WorkflowExecution]:
         return [execution async for execution in self._client.list_workflows(query)]
@@ -124,24 +121,20 @@ class OpenRuns:
         handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
         try:
             description = await handle.describe()
-            ends = await self._deadline_timer(handle) or await self._ends(execution)
+            ends = await self._ends(description, await self._deadline_timer(handle))
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             return None
         if description.status is not WorkflowExecutionStatus.RUNNING:
             return None
-        if ends is None:
-            ends = execution.start_time + timedelta(
-                seconds=await self._deadline(execution.raw_info.memo)
-            )
         raw = description.raw_description
         marked = PROBLEMS in raw.workflow_execution_info.search_attributes.indexed_fields
         return OpenRun(
             job_id=execution.id.removeprefix(WORKFLOW_ID_PREFIX),
             run_id=execution.run_id,
             marked=marked,
-            overdue=datetime.now(UTC) > ends + timedelta(seconds=GRACE_S),
+            overdue=datetime.now(UTC) > ends + timedelta(seconds=self._grace_s),
             tries=raw.pending_workflow_task.attempt,
             activities=len(raw.pending_activities),
             healed=await _heals(description),
@@ -163,19 +156,27 @@ class OpenRuns:
         failure = ends[0].workflow_task_failed_event_attributes.failure
         return failure.application_failure_info.type != DiscardedRunError.__name__
 
-    async def _ends(self, execution: WorkflowExecution) -> datetime:
-        """The deadline as far as the start of the run tells."""
-        asked = await self._deadline(execution.raw_info.memo)
-        return execution.start_time + timedelta(seconds=asked)
+    async def _ends(self, execution: WorkflowExecution, timer: datetime | None = None) -> datetime:
+        """The deadline by the run's own timer, else as far as its start tells; and no sooner than
+        the one to which the document has moved it."""
+        began, memo = execution.start_time, execution.raw_info.memo
+        ends = timer or began + timedelta(seconds=await self._asked(memo) or self._deadline_s)
+        latest = began.timestamp() + LONGEST_DEADLINE_S
+        moved = min(await self._number(memo, DEADLINE_AT_MEMO), latest)
+        return max(ends, datetime.fromtimestamp(moved, UTC))
 
-    async def _deadline(self, memo: Memo) -> float:
-        """The deadline that was asked for, or the workers' own."""
+    async def _asked(self, memo: Memo) -> float | None:
+        """The deadline that was asked for."""
+        asked = await self._number(memo, DEADLINE_MEMO)
+        return asked if 0 < asked <= LONGEST_DEADLINE_S else None
+
+    async def _number(self, memo: Memo, name: str) -> float:
+        """A number of the memo; 0 where there is none, or it is sealed, or anybody's."""
         try:
-            (asked,) = await self._client.data_converter.decode([memo.fields[DEADLINE_MEMO]])
-        except Exception:  # there is none, or it is sealed, or anybody's
-            return self._deadline_s
-        known = isinstance(asked, int | float) and 0 < asked <= LONGEST_DEADLINE_S
-        return float(asked) if known else self._deadline_s
+            (found,) = await self._client.data_converter.decode([memo.fields[name]])
+        except Exception:
+            return 0.0
+        return max(0.0, float(found)) if isinstance(found, int | float) else 0.0
 
     async def _deadline_timer(self, handle: Handle) -> datetime | None:
         """When the document's own timer fires: the only sure word on its deadline."""
@@ -237,7 +238,8 @@ class OpenRuns:
         )
         (note,) = await self._client.data_converter.encode([healed])
         timeout = Duration()
-        deadline = await self._deadline(begun.memo)
+        # Without a deadline of its own it may grow.
+        deadline = await self._asked(begun.memo) or max(self._deadline_s, LONGEST_GROWN_S)
         timeout.FromTimedelta(timedelta(seconds=execution_timeout_s(deadline, healed=True)))
         request = StartWorkflowExecutionRequest(
             namespace=self._client.namespace,

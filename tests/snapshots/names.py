@@ -25,6 +25,7 @@ from quire.app.parts import build_parts
 from quire.app.workers import build_workers
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
 from quire.contracts.names import (
+    DEADLINE_AT_MEMO,
     DEADLINE_MEMO,
     DOCUMENTS_QUEUE,
     HEALED_MEMO,
@@ -77,6 +78,7 @@ def record() -> dict[str, Any]:
         "memo": STARTED_MEMO,
         "name_memo": NAME_MEMO,
         "deadline_memo": DEADLINE_MEMO,
+        "deadline_at_memo": DEADLINE_AT_MEMO,
         "healed_memo": HEALED_MEMO,
         "classes": {one.value: one.letter for one in Classification},
         "sources": {one.value: one.degraded for one in TextSource},

@@ -40,7 +40,8 @@ def _planned_request(request: DocumentRequest, state: DocumentState) -> str:
     was shown at the start belongs to the first."""
     if state.plan is None or state.deadline is None:
         return render_request(request, request.engine)
-    deadline = f"{_date(state.deadline)} UTC ({state.plan.deadline_s:g} s)"
+    allowed_s = round(state.deadline - state.started, 3)
+    deadline = f"{_date(state.deadline)} UTC ({allowed_s:g} s) {state.estimate}".rstrip()
     return request_table(request, state.engine, deadline)
 
 

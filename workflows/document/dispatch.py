@@ -57,6 +57,8 @@ class DispatchState:
         self.times = AnswerTimes(len(routes), carried)
         self.fleet = Fleet(routes, carried.workers)
         self._begun = 0
+        # When the last page was read.
+        self.read_at = 0.0
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
         self.crowds = [Crowd() for _ in routes]
@@ -184,6 +186,7 @@ class DispatchState:
         self, number: int, receipt: AttemptReceipt, now: float, attempt: int | None = None
     ) -> Flight | None:
         """The page was read. Returns the other attempt at it, which is to be called off."""
+        self.read_at = now
         flight, other = self.flights.land(number, attempt, now), self.flights.pop(number, None)
         route = self.routes[flight.route]
         if receipt.stored:

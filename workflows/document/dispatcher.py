@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.selection import Assignment
     from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest, AttemptRest
     from workflows.document import options
+    from workflows.document.deadline import DeadlineTimer
     from workflows.document.dispatch import DispatchState
     from workflows.document.flights import Flight
     from workflows.document.outcomes import AsideReason, attempt_outcome
@@ -36,10 +37,13 @@ def _history_is_long() -> bool:
 class Dispatcher:
     """Waits for an attempt's end, a breaker's wake time, a retry request, or the stop."""
 
-    def __init__(self, state: DocumentState, stop: StopState, reporter: Reporter) -> None:
+    def __init__(
+        self, state: DocumentState, stop: StopState, reporter: Reporter, deadline: DeadlineTimer
+    ) -> None:
         self._state = state
         self._stop = stop
         self._reporter = reporter
+        self._deadline = deadline
         self._ended: list[tuple[int, Flight, AttemptReceipt | ActivityError]] = []
         # By page and number of the attempt: a page may be asked of two routes at once.
         self._attempts: dict[tuple[int, int], asyncio.Task[None]] = {}
@@ -137,6 +141,7 @@ class Dispatcher:
             self._state.pages.survey_failed(rest.error)
             facts = {"error_code": rest.error.code.value, "reason": rest.error.reason}
             workflow.logger.warning("survey_failed", extra=facts)
+        self._deadline.adjust()
 
     def _begin(
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight

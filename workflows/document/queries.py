@@ -62,6 +62,7 @@ def status(state: DocumentState) -> DocumentStatus:
         heartbeat_at=_iso(progress.heartbeat),
         started_at=_iso(state.started),
         deadline_at=_iso(state.deadline),
+        estimate=state.estimate,
         completed_at=_iso(end.completed_at),
         error_message=end.error.line() if end.error else None,
         message=end.message,

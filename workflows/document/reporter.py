@@ -108,6 +108,12 @@ class Reporter:
         """Time ran out: of an attempt, or of the document."""
         _count(metrics.TIMEOUTS, scope=scope)
 
+    def deadline_moved(self, state: DocumentState, now: float) -> None:
+        """There are more pages to read than the deadline allowed for, or fewer."""
+        facts = {"pages": state.pages.to_read, "seconds": round((state.deadline or now) - now)}
+        workflow.logger.info("deadline_moved", extra=facts)
+        self._render(state, now)
+
     # --- at the end --------------------------------------------------------------------------
 
     def completed(self, state: DocumentState, now: float, **facts: Any) -> None:
