@@ -24,10 +24,10 @@ from bench.faults import (
     hostile,
     kills,
     leaving,
-    outage,
     slow,
     storm,
     stuck,
+    vendors,
 )
 from bench.faults.line import Line
 
@@ -47,7 +47,7 @@ def main() -> int:
         "kills": partial(kills.lines, kills=arguments.kills),
         "leaving": leaving.lines,
         "disk": disk.lines,
-        "outage": outage.lines,
+        "vendors": vendors.lines,
         "damage": damage.lines,
         "slow": slow.lines,
         "absent": absent.lines,
