@@ -24,10 +24,10 @@ from bench.faults import (
     hostile,
     kills,
     leaving,
-    outage,
     slow,
     storm,
     stuck,
+    vendors,
 )
 from bench.faults.line import Line
 from bench.faults.report import HEADINGS, Section, cells, write_report
@@ -49,7 +49,7 @@ def main() -> int:
         "kills": partial(kills.lines, kills=arguments.kills),
         "leaving": leaving.lines,
         "disk": disk.lines,
-        "outage": outage.lines,
+        "vendors": vendors.lines,
         "damage": damage.lines,
         "slow": slow.lines,
         "absent": absent.lines,
