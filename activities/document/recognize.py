@@ -67,6 +67,7 @@ class RecognizePage:
                     run_id=activity.info().workflow_run_id or "",
                     brief=await self._brief(request.brief),
                     request=request,
+                    is_first=activity.info().attempt == request.attempt == 1,
                 )
                 bought = await self._bought(attempt)
                 if bought is not None:
@@ -121,7 +122,7 @@ class RecognizePage:
             try:
                 queued_for(attempt.route, waiting.seconds)
                 self._stand_down_if_closed(attempt)
-                if max(activity.info().attempt, attempt.request.attempt) > 1:
+                if not attempt.is_first:
                     # The try before, or the page's other attempt, may have been slow and not lost:
                     # what it stored meanwhile is not bought again.
                     bought = await self._bought(attempt)
