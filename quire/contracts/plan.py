@@ -20,6 +20,7 @@ class PlanDefaults(Wire):
     local_ocr: Literal["auto", "always", "never"] = "auto"
     local_missing: str = ""
     limit: int = 2
+    rate: float | None = None
     local_limit: int = 1
     local_timeout_s: float = 120.0
     deadline_s: float = 180.0

@@ -52,7 +52,8 @@ async def job_status(jobs: Jobs, job_id: str) -> DocumentStatus:
     if status.completed_at is not None:
         return status
     missing = await missing_for(jobs, job_id, status)
-    return status.model_copy(update={"waiting_for": tuple(waits.words() for waits in missing)})
+    waits = (*status.waiting_for, *(one.words() for one in missing))
+    return status.model_copy(update={"waiting_for": waits})
 
 
 async def job_pages(jobs: Jobs, job_id: str) -> list[PageStatus]:

@@ -18,6 +18,7 @@ from activities.support.failures import (
     crowded_out,
     handed_back,
     refused,
+    resting,
     stood_down,
 )
 from quire.app.parts import build_parts
@@ -41,6 +42,7 @@ from quire.contracts.names import (
     workflow_id,
 )
 from quire.contracts.page import Classification, TextSource
+from quire.contracts.steps import AttemptRest
 from quire.domain.errors import AttemptFailed
 from quire.settings import load_settings
 from quire.telemetry import metrics
@@ -169,6 +171,7 @@ def _failures() -> dict[str, Any]:
         "attempt failed": _failure(attempt_failed(failed, 12)),
         "stood down": _failure(stood_down("route")),
         "crowded out": _failure(crowded_out("route")),
+        "resting": _failure(resting("route", AttemptRest(reason="SERVER", rest_s=2.5))),
         "handed back": _failure(handed_back()),
         "refused for good": _failure(refused(info)),
         "refused for now": _failure(refused(again)),

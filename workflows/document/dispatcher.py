@@ -10,10 +10,10 @@ with workflow.unsafe.imports_passed_through():
     from activities.document.recognize import RecognizePage
     from activities.document.select import select_routes
     from quire.contracts.codes import FailureKind
-    from quire.contracts.names import route_queue
+    from quire.contracts.names import PROTOCOL, route_queue
     from quire.contracts.plan import DocumentPlan
     from quire.contracts.selection import Assignment
-    from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest
+    from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest, AttemptRest
     from workflows.document import options
     from workflows.document.dispatch import DispatchState
     from workflows.document.flights import Flight
@@ -154,7 +154,9 @@ class Dispatcher:
     ) -> None:
         dispatch = self._state.pages.require_dispatch()
         route = plan.chain.routes[assignment.route]
+        # Who has nowhere else to go, or whose turn the server gives, is not hurried on.
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
+        waits = waits or plan.chain.vendor_routes == 1 or route.rate is not None
         hedge = assignment.how == "hedge"
         attempt = len(dispatch.pages[assignment.page].attempts) + 1 + hedge
         again = f", attempt {attempt}" if attempt > 1 else ""
@@ -171,6 +173,7 @@ class Dispatcher:
                     hurried=not waits,
                     attempt=attempt,
                     proven=dispatch.adaptive and assignment.route in dispatch.answered,
+                    protocol=PROTOCOL,
                 ),
                 task_queue=route_queue(route.provider, route.model),
                 # A call of another attempt may come first: more are taken up than there are slots.
@@ -233,6 +236,11 @@ class Dispatcher:
                 self._reporter.attempt_crowded_out(number, route.key, len(page.attempts) + 1)
             dispatch.stood_aside(number, now, crowded=crowded, attempt=attempt)
             return
+        if isinstance(outcome, AttemptRest):
+            route = dispatch.routes[dispatch.flights.find(number, attempt).route]
+            self._reporter.attempt_rested(number, route.key, outcome.reason)
+            dispatch.rested(number, outcome, now, attempt)
+            return
         dispatch.failed(number, outcome, now, attempt)
         self._state.progress.spent.add(outcome.wasted)
         self._state.attempt_failed(number)
@@ -240,7 +248,9 @@ class Dispatcher:
         if outcome.kind is FailureKind.TIMEOUT:
             self._reporter.timed_out("attempt")
 
-    def _outcome(self, number: int, error: ActivityError) -> AttemptFailure | AsideReason:
+    def _outcome(
+        self, number: int, error: ActivityError
+    ) -> AttemptFailure | AttemptRest | AsideReason:
         gone = gone_object(error)
         if gone and self._repair and self._repair.accept(gone, self._repaired[number]):
             return "stood_down"

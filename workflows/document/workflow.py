@@ -166,13 +166,13 @@ class DocumentWorkflow:
         )
 
     def _done(self, result: DocumentResult) -> DocumentResult:
-        self._state.complete(workflow.now().timestamp())
+        self._state.complete(workflow.now().timestamp(), result.message)
         meta = result.metadata
         self._reporter.completed(
             self._state,
             workflow.now().timestamp(),
             pages=meta.total_pages,
-            fallback_pages=meta.mupdf_fallback_count,
+            fallback_pages=meta.pages_failed,
             tokens=meta.input_tokens + meta.output_tokens,
             cost_usd=meta.cost_usd,
         )
@@ -214,7 +214,8 @@ class DocumentWorkflow:
         return queries.breakers(self._state)
 
     @workflow.query(
-        description="One letter a page: m, a, o, f, t by source, > in flight, . waiting. No input."
+        description="One letter a page: m, a, o, l, f, t by source, > in flight, . waiting. "
+        "No input."
     )
     def grid(self, *given: object) -> str:
         """One letter a page."""

@@ -29,6 +29,7 @@ def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequ
         local_ocr=defaults.local_ocr,
         local_missing=defaults.local_missing,
         limit=defaults.limit,
+        rate=defaults.rate,
         local_limit=defaults.local_limit,
         local_timeout_s=defaults.local_timeout_s,
     )
