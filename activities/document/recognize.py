@@ -72,17 +72,15 @@ class RecognizePage:
                     run_id=activity.info().workflow_run_id or "",
                     brief=await self._brief(request.brief),
                     request=request,
+                    is_first=activity.info().attempt == request.attempt == 1,
                 )
                 bought = await self._bought(attempt)
                 if bought is not None:
                     return bought
                 unsaved = self._unsaved.get(attempt.key)
-                read = (unsaved, None) if unsaved else await self._read(attempt, waiting)
-                if isinstance(read, AttemptReceipt):
-                    return read
-                answer, pause_s = read
-                receipt = await self._save(attempt, answer)
-                return self._signed(attempt, receipt.model_copy(update={"pause_s": pause_s}))
+                if unsaved is None:
+                    return await self._read(attempt, waiting)
+                return self._signed(attempt, await self._save(attempt, unsaved))
 
     def _signed(self, attempt: RouteAttempt, receipt: AttemptReceipt) -> AttemptReceipt:
         """With this worker's name: the document learns from it how many workers there are."""
@@ -121,11 +119,9 @@ class RecognizePage:
                 return receipt.model_copy(update={"read_by": read_by})
         return None
 
-    async def _read(
-        self, attempt: RouteAttempt, waiting: QueueWait
-    ) -> tuple[StoredAnswer, float | None] | AttemptReceipt:
+    async def _read(self, attempt: RouteAttempt, waiting: QueueWait) -> AttemptReceipt:
         """Ask for the page, unless it is read meanwhile; report a failure to the log and the
-        scheduler. Gives the answer, and the pause that the vendor asks for."""
+        scheduler."""
         started = time.monotonic()
         try:
             self._pass_gate(attempt)
@@ -136,7 +132,7 @@ class RecognizePage:
             try:
                 queued_for(attempt.route, waiting.seconds)
                 self._pass_gate(attempt)
-                if max(activity.info().attempt, attempt.request.attempt) > 1:
+                if not attempt.is_first:
                     # The try before, or the page's other attempt, may have been slow and not lost:
                     # what it stored meanwhile is not bought again.
                     bought = await self._bought(attempt)
@@ -168,7 +164,8 @@ class RecognizePage:
             bought_by=attempt.run_id,
         )
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
-        return record, answer.pause_s
+        receipt = await self._save(attempt, record)
+        return self._signed(attempt, receipt.model_copy(update={"pause_s": answer.pause_s}))
 
     def _pass_gate(self, attempt: RouteAttempt) -> None:
         try:

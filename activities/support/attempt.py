@@ -18,6 +18,8 @@ class RouteAttempt:
     run_id: str
     brief: Brief
     request: AttemptRequest
+    # The first try of the page's first attempt: nobody of this run can have asked for it before.
+    is_first: bool = False
 
     @property
     def provider(self) -> str:
@@ -74,9 +76,9 @@ class RouteAttempt:
 
     @property
     def buyers(self) -> tuple[ReplacedRun, ...]:
-        """The runs whose answers stand in for a call: those that this one replaced, and from the
-        page's second attempt on its own, whose worker may be lost before it could say so."""
-        if self.request.attempt == 1:
+        """The runs whose answers stand in for a call: those that this one replaced, and its own,
+        whose worker may have been lost before it could say so."""
+        if self.is_first:
             return self.brief.replaced
         salt = self.brief.reading.salt
         own = ReplacedRun(salt=salt, bought_by=(self.run_id,), any_route=True)

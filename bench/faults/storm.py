@@ -123,9 +123,13 @@ class Storm:
                     )
                 )
             finally:
+                # One that has ended has failed: a storm in which no worker dies is none.
+                failed = [task.exception() for task in others if task.done()]
                 for task in others:
                     task.cancel()
                 await asyncio.gather(*others, return_exceptions=True)
+            if failed:
+                raise RuntimeError(f"the storm lost its wind: {failed}")
             self.outcome.seconds = time.monotonic() - started
             self.outcome.calls_repeated = self._repeated(vendor.calls())
             await self._replay(client)

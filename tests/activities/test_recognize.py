@@ -248,6 +248,12 @@ async def test_a_second_route_takes_what_the_first_has_stored(
     # Another run has asked for that model, and gets it.
     other = await attempt(worker(store, vendor, Slots({"openai:other": 1})), "new", request=second)
     assert (other.read_by, other.stored) == (None, False)
+    # The first route does the same, when it is the second's worker that is lost.
+    async for entry in store.entries("answers"):
+        await store.delete(entry.key)
+    await attempt(worker(store, vendor, Slots({"openai:other": 1})), "run", request=second)
+    first = await attempt(worker(store, vendor), "run", number=2, request=asked)
+    assert (first.read_by, len(vendor.calls())) == (1, 3)
 
 
 def test_ocr_does_not_stand_in_for_a_model() -> None:

@@ -210,12 +210,11 @@ class DispatchState:
     def read_twice(self, number: int, receipt: AttemptReceipt, route: int) -> bool:
         """Whether another answer is paid for and not used: it may be the first one, found."""
         record = self.records.get(number)
-        if record is None:
-            return True
-        if record.read_by == (route if receipt.read_by is None else receipt.read_by):
+        if record and record.read_by == (route if receipt.read_by is None else receipt.read_by):
             return False
-        wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
-        self.records[number] = record.model_copy(update={"wasted": wasted})
+        if record:
+            wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
+            self.records[number] = record.model_copy(update={"wasted": wasted})
         return True
 
     def failed(
@@ -294,9 +293,7 @@ class DispatchState:
 
     def _end(self, number: int, source: TextSource, *, reused: bool = False) -> None:
         page = self.pages[number]
-        error = page.error
-        if source.degraded and error is None:
-            error = self.health.why_no_route()
+        error = page.error or (self.health.why_no_route() if source.degraded else None)
         self.records[number] = page.record(source, error, reused=reused)
 
 
