@@ -125,8 +125,9 @@ def test_default_models_are_there_for_every_tier(load: Environment) -> None:
 
 def test_defaults_of_settings_are_defaults_of_the_domain(load: Environment) -> None:
     plan = defaults_from_settings(load(), local_missing="", local_limit=1)
-    # The domain's own default is that of plans from before there was an adaptive rule.
-    assert plan.dispatch == DispatchPolicy(mode="adaptive")
+    # The domain's own defaults are those of plans from before there was an adaptive rule, and from
+    # before a document knew of more than one worker.
+    assert plan.dispatch == DispatchPolicy(mode="adaptive", window=64)
     assert plan.breaker == BreakerPolicy(trip="adaptive")
     assert plan.deadline_s == 180.0
     assert plan.breaker.base_backoff_s == 30.0

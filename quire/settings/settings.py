@@ -74,6 +74,7 @@ class Settings(SettingsModel):
 
     worker_concurrency: int = Field(default=8, ge=1, le=1000)
     max_inflight_per_model: int = Field(default=2, ge=1, le=200)
+    max_rate_per_model: float | None = Field(default=None, gt=0, le=1000)
 
     image_send_all_pages: bool = False
     image_dpi: int = Field(default=100, ge=36, le=600)

@@ -34,3 +34,5 @@ class PageAnswer:
     usage: Usage
     cost_usd: float | None
     request_id: str | None = None
+    # The vendor says that what is left of its rate is used up: no call for so long.
+    pause_s: float | None = None
