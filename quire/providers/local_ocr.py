@@ -28,9 +28,9 @@ from quire.providers.ocr_frames import (
 )
 
 _ROOT = Path(__file__).resolve().parents[2]
-_ALL_CORES = -1
 LOAD_TIMEOUT_S = 60.0
-# The engine uses every core for one page; a second page at once would only slow both down.
+# The engine reads the lines of one page on every core: a second page at once would only slow
+# both down, and take as much memory again.
 LOCAL_OCR_SLOTS = 1
 _DEAD_ALREADY_S = 0.25
 
@@ -52,7 +52,7 @@ class _Engine:
             "-m",
             "quire.providers.ocr_engine",
             str(os.getpid()),
-            str(threads or _ALL_CORES),
+            str(threads or os.cpu_count() or 1),
             cwd=_ROOT,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -162,6 +162,7 @@ class LocalOcrProvider:
             cost_usd=0.0,
             score=mean_score(reading.lines),
             lines=reading.lines,
+            turn=reading.turn,
         )
 
     async def _read(self, picture: bytes, clock: asyncio.Timeout) -> Reading:

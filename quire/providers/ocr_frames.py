@@ -1,8 +1,8 @@
 """The frames between the OCR engine's process and its parent: JSON after four bytes of length.
 
-The child writes `{"ready": pid}` once, then for every picture `{"text": ..., "lines": [...]}` or
-`{"failed": ..., "kind": ...}`. It reads what strangers have drawn, so nothing in a frame is
-believed unchecked.
+The child writes `{"ready": pid}` once, then for every picture `{"text": ..., "lines": [...],
+"turn": 0 to 3}` or `{"failed": ..., "kind": ...}`. It reads what strangers have drawn, so nothing
+in a frame is believed unchecked.
 """
 
 import json
@@ -29,10 +29,11 @@ class FrameBroken(Exception):
 
 @dataclass(frozen=True)
 class Reading:
-    """A page as the engine read it: its text in order, and its lines."""
+    """A page as the engine read it: its text in order, its lines, and how it was turned."""
 
     text: str
     lines: tuple[ReadLine, ...]
+    turn: int
 
 
 def frame(what: dict[str, Any]) -> bytes:
@@ -41,9 +42,10 @@ def frame(what: dict[str, Any]) -> bytes:
     return LENGTH.pack(len(body)) + body
 
 
-def answered(text: str, lines: Sequence[ReadLine]) -> dict[str, Any]:
+def answered(text: str, lines: Sequence[ReadLine], turn: int = 0) -> dict[str, Any]:
     """What the child says of a page."""
-    return {"text": text, "lines": [[line.text, line.score, *line.box] for line in lines]}
+    said = [[line.text, line.score, *line.box] for line in lines]
+    return {"text": text, "lines": said, "turn": turn}
 
 
 def parse_frame(body: bytes) -> dict[str, Any]:
@@ -64,10 +66,12 @@ def parse_frame(body: bytes) -> dict[str, Any]:
 
 def parse_reading(said: dict[str, Any]) -> Reading:
     """The page in a frame."""
-    text, lines = said.get("text"), said.get("lines")
+    text, lines, turn = said.get("text"), said.get("lines"), said.get("turn", 0)
     if not isinstance(text, str) or not isinstance(lines, list) or len(lines) > _MOST_LINES:
         raise FrameBroken
-    return Reading(clean_text(text), tuple(_line(line) for line in lines))
+    if not isinstance(turn, int) or turn not in range(4):
+        raise FrameBroken
+    return Reading(clean_text(text), tuple(_line(line) for line in lines), turn)
 
 
 def _line(said: object) -> ReadLine:

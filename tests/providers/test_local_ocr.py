@@ -140,6 +140,32 @@ async def test_columns_of_a_slanted_page_are_read_one_after_the_other(
     assert text.splitlines()[-1].startswith("The last line")
 
 
+@pytest.mark.parametrize(("degrees", "turn"), [(90, 1), (180, 2), (270, 3)])
+async def test_turned_page_is_read_upright(
+    engine: LocalOcrProvider, degrees: int, turn: int
+) -> None:
+    """`degrees` to the right."""
+    document = pymupdf.open()  # type: ignore[no-untyped-call]
+    page = document.new_page(width=595, height=842)
+    for number, line in enumerate(LINES):
+        page.insert_text((60, 80 + 18 * number), line, fontsize=11)
+    page.set_rotation(degrees)
+    pixels = page.get_pixmap(dpi=100)
+    image = PageImage(pixels.tobytes("png"), "image/png", pixels.width, pixels.height)
+    answer = await engine.read_page("rapidocr", PageQuestion(image, "", ""), 60)
+    expected = "\n".join(LINES)
+    assert _distance(answer.text, expected) / len(expected) < 0.02
+    assert answer.turn == turn
+    left, top, _, _ = answer.lines[0].box
+    assert (left, top) == pytest.approx((60 / 595, 70 / 842), abs=0.02)
+
+
+async def test_very_slanted_page_is_read(engine: LocalOcrProvider) -> None:
+    text = (await engine.read_page("rapidocr", _draw_askew(7.0), 60)).text
+    columns = [(int(a), int(b)) for a, b in re.findall(r"column (\d) line (\d\d)", text)]
+    assert columns == [(column, row) for column in range(2) for row in range(8)]
+
+
 async def test_out_of_time_kills_the_child_and_the_next_page_gets_a_new_one(
     engine: LocalOcrProvider,
 ) -> None:

@@ -51,7 +51,10 @@ def mean_score(lines: Sequence[ReadLine]) -> float | None:
 
 @dataclass(frozen=True)
 class PageAnswer:
-    """A judged answer: its text counts. Score and lines are those of engines that give them."""
+    """A judged answer: its text counts. Score and lines are those of engines that give them.
+
+    `turn` says by how many quarters to the left an engine turned the page to read it.
+    """
 
     text: str
     usage: Usage
@@ -59,3 +62,4 @@ class PageAnswer:
     request_id: str | None = None
     score: float | None = None
     lines: tuple[ReadLine, ...] = ()
+    turn: int = 0
