@@ -81,7 +81,7 @@ DEFAULTS: dict[str, Any] = {
     "retry_max_attempts": 3,
     "retry_base_delay": 5.0,
     "retry_jitter_max": 5.0,
-    "page_window": 32,
+    "page_window": 64,
     "worker_concurrency": 8,
     "max_inflight_per_model": 2,
     "image_send_all_pages": False,
@@ -127,8 +127,9 @@ def test_default_models_are_there_for_every_tier(load: Environment) -> None:
 
 def test_defaults_of_settings_are_defaults_of_the_domain(load: Environment) -> None:
     plan = defaults_from_settings(load(), local_missing="", local_limit=1)
-    # The domain's own default is that of plans from before there was an adaptive rule.
-    assert plan.dispatch == DispatchPolicy(mode="adaptive")
+    # The domain's own defaults are those of plans from before there was an adaptive rule, and from
+    # before a document knew of more than one worker.
+    assert plan.dispatch == DispatchPolicy(mode="adaptive", window=64)
     assert plan.breaker == BreakerPolicy(trip="adaptive")
     assert plan.deadline_s == 180.0
     assert plan.breaker.base_backoff_s == 30.0
@@ -136,7 +137,7 @@ def test_defaults_of_settings_are_defaults_of_the_domain(load: Environment) -> N
 
 def test_empty_is_not_set(load: Environment) -> None:
     settings = load(PAGE_WINDOW="", OPENAI_API_KEY="", OPENAI_PRIMARY_MODEL="", OPENAI_TIMEOUT="")
-    assert settings.page_window == 32
+    assert settings.page_window == 64
     assert settings.providers["openai"].api_key is None
     assert settings.providers["openai"].primary_model != ""
 

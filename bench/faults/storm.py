@@ -21,13 +21,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowFailureError, WorkflowQueryFailedError
+from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from bench.faults.line import Line
 from quire.contracts.carried import DocumentRun
 from quire.contracts.names import WORKFLOW_QUEUE, workflow_id
+from quire.domain.errors import QuireError
+from quire.jobs.result import wait_for_result
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from quire.temporal.converter import DATA_CONVERTER
@@ -66,15 +68,22 @@ class StormOutcome:
     slowest_answer_s: float = 0.0
     evictions: int = 0
     failed_tasks: int = 0
+    # Taken for stuck and started again; no document of a storm ought to be.
+    healed: int = 0
     seconds: float = 0.0
     unreplayable: list[str] = field(default_factory=list)
+    # By document: how it ended, if not with all its pages. By call: what was asked again.
+    why_lost: list[str] = field(default_factory=list)
+    asked_again: list[str] = field(default_factory=list)
 
     def note(self) -> str:
         """The rest of what was counted, for a table."""
         return (
             f"{self.kills} kills in {self.seconds:.0f} s; {self.answered} of {self.queries} "
             f"queries answered, slowest {self.slowest_answer_s:.1f} s; {self.replayed} histories "
-            f"replay; {self.evictions} runs evicted, {self.failed_tasks} tasks failed"
+            f"replay; {self.evictions} runs evicted, {self.failed_tasks} tasks failed, "
+            f"{self.healed} documents healed"
+            + "".join(f"; {what}" for what in (*self.why_lost, *self.asked_again))
         )
 
 
@@ -156,13 +165,16 @@ class Storm:
             self._open.append(job)
             try:
                 async with asyncio.timeout(DEADLINE_S + 60):
-                    result = await handle.result()
-                read = result.metadata.ai_pages_succeeded
-            except (TimeoutError, WorkflowFailureError):
-                read = 0
+                    result = await wait_for_result(handle)
+                read, how = result.metadata.ai_pages_succeeded, result.message
+                self.outcome.healed += result.metadata.healed
+            except (TimeoutError, QuireError) as error:
+                read, how = 0, str(error) or type(error).__name__
             self._open.remove(job)
         if read == PAGES:
             self._complete.add(job)
+        else:
+            self.outcome.why_lost.append(f"{job}: {how}")
         self.outcome.pages_lost += PAGES - read
         self.outcome.ended += 1
         if self.outcome.ended % 10 == 0:
@@ -208,7 +220,13 @@ class Storm:
 
     def _repeated(self, calls: Sequence[Call]) -> int:
         """Calls for pages whose answer was in the store when a worker had died before them."""
-        return sum(call.started > self._stored.get(_page_of(call), call.started) for call in calls)
+        known = ((call, self._stored.get(_page_of(call), call.started)) for call in calls)
+        self.outcome.asked_again = [
+            f"{call.model} asked for {_page_of(call)} {call.started - stored:.1f} s after"
+            for call, stored in known
+            if call.started > stored
+        ]
+        return len(self.outcome.asked_again)
 
     async def _replay(self, client: Client) -> None:
         replayer = Replayer(

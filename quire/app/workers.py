@@ -16,12 +16,14 @@ from activities.document.recognize import RecognizePage
 from activities.document.reuse import ReuseResult
 from activities.document.select import select_routes
 from activities.document.survey import SurveyDocument
+from activities.support.gate import RouteGate
 from activities.support.slots import Slots
 from activities.watch.find import FindStuck
 from activities.watch.heal import HealDocument
 from quire.app.parts import Parts, open_ingest, served_routes
 from quire.contracts.names import (
     DOCUMENTS_QUEUE,
+    LOCAL_PROVIDER,
     ROLES,
     WORKFLOW_QUEUE,
     route_queue,
@@ -132,13 +134,20 @@ def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
         Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
         parts.unseal,
         parts.traces,
+        RouteGate(parts.defaults.breaker),
     )
+    rates = {
+        route: None if route[0] == LOCAL_PROVIDER else parts.settings.max_rate_per_model
+        for route in routes
+    }
     return [
         make(
-            task_queue=route_queue(provider, model),
+            task_queue=route_queue(*route),
             activities=[recognize.recognize_page],
-            max_concurrent_activities=limit + prepared_ahead(limit),
+            max_concurrent_activities=limit + prepared_ahead(limit, rates[route]),
+            # The server keeps to the rate for all workers; eager activities would pass it by.
+            max_task_queue_activities_per_second=rates[route],
             disable_eager_activity_execution=True,
         )
-        for (provider, model), limit in routes.items()
+        for route, limit in routes.items()
     ]

@@ -11,6 +11,8 @@ LOCAL_MODEL = "rapidocr"
 JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 # Temporal keeps a workflow as long as it takes, but no one waits longer for a document.
 LONGEST_DEADLINE_S = 30 * 86400.0
+# What this version's workflows understand of an attempt's end, see `AttemptRequest`.
+PROTOCOL = 2
 # How long an attempt may wait for a slot that other documents hold.
 MOMENT_S = 3.0
 # The memo in which a document's start goes along from run to run.
@@ -22,6 +24,8 @@ NAME_MEMO = "QuireSourceName"
 # stuck and started again: the watch must not have to ask a stuck document.
 DEADLINE_MEMO = "QuireDeadline"
 HEALED_MEMO = "QuireHealed"
+# The memo with the moment of a deadline that has moved; the workflow writes it.
+DEADLINE_AT_MEMO = "QuireDeadlineAt"
 # The summary of the timer that keeps a document's deadline.
 DEADLINE_TIMER = "the document's deadline"
 # The schedule of the watch over all documents; its workflows are called after it.

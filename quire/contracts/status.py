@@ -47,10 +47,16 @@ class DocumentStatus(Wire):
     heartbeat_at: str | None = None
     started_at: str | None = None
     deadline_at: str | None = None
+    # What reading takes, where the deadline has grown with the pages that local OCR reads.
+    estimate: str = ""
     completed_at: str | None = None
     error_message: str | None = None
-    # What the job waits for that is missing, with what to do. The workflow cannot see it and
-    # answers nothing: `quire status` and the Python API ask the server.
+    # Of a completed document what its result says of itself: how many pages are degraded, why, and
+    # what mends them.
+    message: str = ""
+    # What the job waits for: its routes to end their rest, with the time; and what is missing, with
+    # what to do. The workflow cannot see the latter: `quire status` and the Python API ask the
+    # server.
     waiting_for: tuple[str, ...] = ()
 
 
@@ -95,3 +101,5 @@ class BreakerStatus(Wire):
     failures: int = 0
     in_flight: int = 0
     reason: str = ""
+    # Where it was learned from another document that it looks dead, since when it fails.
+    learned_since: str | None = None

@@ -2,7 +2,9 @@
 
 The workflow writes the requests; activities read them and write receipts and failures."""
 
-from quire.contracts.base import Lean, Wire
+from pydantic import Field
+
+from quire.contracts.base import Lean, Wire, is_false
 from quire.contracts.codes import FailureKind
 from quire.contracts.document import DocumentKind
 from quire.contracts.money import NOTHING, Paid
@@ -55,6 +57,9 @@ class AttemptRequest(Lean):
     # The route has answered in this document: nothing of its time is kept for other routes, and
     # what the attempt waited for a slot is not taken off. Only under the adaptive rule.
     proven: bool = False
+    # What the workflow understands of the attempt's end. From 2 on: which worker served it, and
+    # that its line rests. Workflows of before took neither in, and a replay must do as they did.
+    protocol: int = 1
 
 
 class AttemptReceipt(Lean):
@@ -74,6 +79,8 @@ class AttemptReceipt(Lean):
     read_by: int | None = None
     # The vendor said that what is left of its rate is used up: the route rests so long.
     pause_s: float | None = None
+    # Who served it: a short name that a worker keeps for its life.
+    worker: str = ""
 
 
 class AttemptFailure(Lean):
@@ -85,6 +92,18 @@ class AttemptFailure(Lean):
     retry_after_s: float | None = None
     # What the vendor bills for it all the same.
     wasted: Paid = NOTHING
+
+
+class AttemptRest(Lean):
+    """No call was made: to the worker, the line looks dead. Moments are told by how far they are
+    from now, since two machines' clocks are never compared."""
+
+    reason: str
+    # How long it is left alone from now on, and how long ago it failed first.
+    rest_s: float
+    failing_s: float = 0.0
+    # It is the provider's line, and not the route's alone.
+    of_provider: bool = False
 
 
 class FinalizeRequest(Wire):
@@ -132,6 +151,9 @@ class ReuseRequest(Wire):
     started_at: str
     # How often the document was stuck and started again.
     healed: int = 0
+    # Only vendors' models are wanted: a result with pages by local OCR is none, whether these were
+    # read so by choice or, before there was `ocr_fallback`, because vendors failed.
+    without_ocr: bool = Field(default=False, exclude_if=is_false)
 
 
 class ReuseReceipt(Wire):

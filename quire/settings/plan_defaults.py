@@ -28,9 +28,11 @@ def defaults_from_settings(
         local_ocr=settings.local_ocr,
         local_missing="LOCAL_OCR is never" if settings.local_ocr == "never" else local_missing,
         limit=settings.max_inflight_per_model,
+        rate=settings.max_rate_per_model,
         local_limit=local_limit,
         local_timeout_s=max(120.0, settings.request_timeout),
         deadline_s=settings.document_processing_timeout,
+        deadline_given="document_processing_timeout" in settings.model_fields_set,
         breaker=BreakerPolicy(
             trip=settings.breaker_trip,
             base_backoff_s=settings.breaker_base_backoff,

@@ -14,7 +14,7 @@ from quire.contracts.codes import Code, FailureKind
 from quire.contracts.page import PageError, TextSource
 from quire.contracts.routing import BreakerState
 from quire.contracts.selection import Selection
-from quire.contracts.steps import AttemptReceipt
+from quire.contracts.steps import AttemptReceipt, AttemptRest
 from quire.domain.document.attempts import DEADLINE, OK
 from quire.domain.routing.selection import select
 from quire.domain.routing.time_budget import seconds_after_waiting
@@ -25,6 +25,7 @@ from workflows.document.flights import Flight
 
 CROWDED = "crowded"
 STOOD_DOWN = "stood_down"
+RESTING = "resting"
 # The store had the answer, so no vendor was asked.
 STORED = "stored"
 STEPS_AT_MOST = 5000
@@ -62,6 +63,8 @@ class Simulation:
     script: Mapping[int, Sequence[Outcome]] | Vendor
     now: float
     watch: Callable[["Simulation"], None] = lambda simulation: None
+    # So many workers serve every route, each with the route's limit of its own.
+    workers: int = 1
     # Attempts handed out and vendors called, by route: in all, and when it failed first.
     begun: Counter[int] = field(default_factory=Counter)
     calls: Counter[int] = field(default_factory=Counter)
@@ -113,6 +116,15 @@ class Simulation:
     def stands_down(self, page: int, flight: Flight) -> bool:
         return False
 
+    def told_to_rest(self, flight: Flight) -> AttemptRest | None:
+        return None
+
+    def call_begins(self, flight: Flight) -> None:
+        """A worker is about to call the vendor."""
+
+    def call_ended(self, flight: Flight, outcome: Outcome) -> None:
+        """The vendor's end of a call."""
+
     def saw_failure(self, page: int, flight: Flight, kind: FailureKind) -> None:
         """A worker saw this failure, a moment before the workflow does."""
 
@@ -133,8 +145,11 @@ class Simulation:
 
     def _fill_slots(self, route: int) -> None:
         queue = self._queued[route]
-        while queue and self._slots_taken(route) < self.books.routes[route].limit:
+        while queue and self._slots_taken(route) < self._slots(route):
             self._start(queue.popleft())
+
+    def _slots(self, route: int) -> int:
+        return self.books.routes[route].limit * self.workers
 
     def _slots_taken(self, route: int) -> int:
         return sum(1 for call in self._running.values() if call.flight.route == route)
@@ -146,6 +161,11 @@ class Simulation:
         if self.stands_down(call.page, flight):
             call.outcome = Outcome(STOOD_DOWN, 0.0)
             return
+        call.told = self.told_to_rest(flight)
+        if call.told is not None:
+            call.outcome = Outcome(RESTING, 0.0)
+            return
+        self.call_begins(flight)
         call.outcome = self._asked(call)
         self.calls[flight.route] += 1
         given = flight.seconds
@@ -176,6 +196,8 @@ class Simulation:
         ended = [call for call in self._running.values() if call.ends <= self.now]
         for call in ended:
             route = call.flight.route
+            if call.outcome.what in (OK, *KINDS):
+                self.call_ended(call.flight, call.outcome)
             if call.outcome.what in KINDS:
                 self.saw_failure(call.page, call.flight, FailureKind(call.outcome.what))
                 self.begun_by_first_failure.setdefault(route, self.begun[route])
@@ -193,12 +215,19 @@ class Simulation:
         what, seconds, retry_after_s = call.outcome
         milliseconds = round(seconds * 1000)
         if what in (OK, STORED):
-            receipt = AttemptReceipt(milliseconds=milliseconds, chars=1, stored=what == STORED)
+            receipt = AttemptReceipt(
+                milliseconds=milliseconds,
+                chars=1,
+                stored=what == STORED,
+                worker=f"worker {number % self.workers}",
+            )
             other = books.succeeded(page, receipt, self.now, number)
             if other is not None:
                 self._call_off(other)
         elif what in (CROWDED, STOOD_DOWN):
             books.stood_aside(page, self.now, crowded=what == CROWDED, attempt=number)
+        elif call.told is not None:
+            books.rested(page, call.told, self.now, number)
         else:
             failed = failure(FailureKind(what), retry_after_s)
             failed = failed.model_copy(update={"milliseconds": milliseconds})
@@ -223,7 +252,8 @@ class Simulation:
         assert turns == sorted(turns)
         assert books.flights.count <= books.policy.window
         for index, route in enumerate(books.routes):
-            assert books.in_flight_on(index) <= 2 * route.limit + route.ahead
+            most = (2 * route.limit + route.ahead) * self.workers
+            assert books.in_flight_on(index) <= most
         self._look_at_breakers()
         self.watch(self)
 
@@ -255,6 +285,7 @@ class Call:
     started: float = 0.0
     outcome: Outcome = NO_ANSWER_YET
     called_off: bool = False
+    told: AttemptRest | None = None
 
     @property
     def ends(self) -> float:

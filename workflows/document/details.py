@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from quire.contracts.document import DocumentRequest
 from quire.contracts.page import PageRecord
-from quire.contracts.routing import BreakerState
+from quire.contracts.routing import Breaker, BreakerState
 from quire.domain.counts import counted
 from quire.domain.document.details import bar, cut, plain, render_request, request_table, table
 from quire.domain.page_ranges import format_pages
@@ -14,6 +14,8 @@ from workflows.document.state import DocumentState
 
 # Page numbers of one source are cut here: a long document's list would fill the screen.
 PAGES_NAMED = 120
+# A result says of itself how many pages are degraded, why, and what mends them.
+MESSAGE_CHARS = 1000
 
 
 def render_details(request: DocumentRequest, state: DocumentState, now: float) -> str:
@@ -38,7 +40,8 @@ def _planned_request(request: DocumentRequest, state: DocumentState) -> str:
     was shown at the start belongs to the first."""
     if state.plan is None or state.deadline is None:
         return render_request(request, request.engine)
-    deadline = f"{_date(state.deadline)} UTC ({state.plan.deadline_s:g} s)"
+    allowed_s = round(state.deadline - state.started, 3)
+    deadline = f"{_date(state.deadline)} UTC ({allowed_s:g} s) {state.estimate}".rstrip()
     return request_table(request, state.engine, deadline)
 
 
@@ -49,6 +52,8 @@ def _head(state: DocumentState, now: float) -> str:
     lines = [f"**{state.progress.phase}** `{bar(done, total)}`{share}, {done:,} of {pages}"]
     if state.end.error is not None:
         lines.append(f"**{state.end.error.code.value}** {plain(state.end.error.line())}")
+    if state.end.message:
+        lines.append(plain(state.end.message, MESSAGE_CHARS))
     if state.end.completed_at is None:
         times = [f"as of {_date(now)} UTC", f"began {_time(state.started, now)} UTC"]
         if state.deadline is not None:
@@ -96,13 +101,20 @@ def _routes(state: DocumentState, records: Iterable[PageRecord], now: float) -> 
         rows.append(
             (
                 route.key,
-                f"{breaker.state.value} {breaker.reason}".strip(),
+                _breaker(breaker, now),
                 _time(breaker.retry_at, now) if rests else "",
                 dispatch.in_flight_on(index),
                 read[route.key],
             )
         )
     return table(("route", "breaker", "next try, UTC", "in flight", "pages read"), rows)
+
+
+def _breaker(breaker: Breaker, now: float) -> str:
+    words = f"{breaker.state.value} {breaker.reason}".strip()
+    if breaker.learned:
+        words += f", since {_time(breaker.since, now)}, learned from another document"
+    return words
 
 
 def _errors(state: DocumentState) -> str:

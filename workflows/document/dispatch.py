@@ -8,19 +8,18 @@ from bisect import insort
 from collections.abc import Mapping
 
 from quire.contracts.carried import CarriedDispatch, CarriedPage
-from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
 from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
 from quire.contracts.selection import Assignment, Selection, Snapshot
-from quire.contracts.steps import AttemptFailure, AttemptReceipt
-from quire.domain.errors import MEANING
+from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRest
 from quire.domain.routing.adaptive_health import health_of
-from quire.domain.routing.health import Call
+from quire.domain.routing.health import Call, barred_by
 from quire.domain.routing.line import sort_of
 from workflows.document.answer_times import AnswerTimes
 from workflows.document.crowd import Crowd
+from workflows.document.fleet import Fleet
 from workflows.document.flights import Flight, Flights
 from workflows.document.page_state import PageState
 from workflows.document.snapshot import take_snapshot
@@ -56,7 +55,10 @@ class DispatchState:
         self.health.take_up(carried.breakers)
         self.answered = set(carried.answered)
         self.times = AnswerTimes(len(routes), carried)
+        self.fleet = Fleet(routes, carried.workers)
         self._begun = 0
+        # When the last page was read.
+        self.read_at = 0.0
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
         self.crowds = [Crowd() for _ in routes]
@@ -90,6 +92,7 @@ class DispatchState:
             answered=tuple(sorted(self.answered)),
             latencies=self.times.carried() if self.adaptive else (),
             hedged=self.times.hedged,
+            workers=self.fleet.carried(),
             ended=self.times.ended_before + len(self.records) if self.adaptive else 0,
         )
 
@@ -106,19 +109,22 @@ class DispatchState:
         While pages are queued behind every slot, the next selection can wait until one of these
         queues is empty.
         """
-        if self.flights.count >= self.policy.window:
+        room = self.policy.window - self.flights.count
+        if room <= 0:
             return False
         if not self.waiting:
             return self.times.may_hedge_now
         if self.disturbed or not self.flights:
             return True
+        if self.fleet.waits_for_room(room, self.policy.window):
+            return False
         load = self.flights.load()
         for index, route in enumerate(self.routes):
             if route.is_last_resort:
                 continue
             well = self.health.is_well(route)
-            queue = 1 + route.ahead if well and index in self.answered else 0
-            if load[index] < route.limit + queue:
+            queue = 1 + self.fleet.ahead(index) if well and index in self.answered else 0
+            if load[index] < self.fleet.limit(index) + queue:
                 return True
             if well and self.policy.when_busy == "wait":
                 return False
@@ -180,8 +186,8 @@ class DispatchState:
         self, number: int, receipt: AttemptReceipt, now: float, attempt: int | None = None
     ) -> Flight | None:
         """The page was read. Returns the other attempt at it, which is to be called off."""
-        flight = self.flights.land(number, attempt, now)
-        other = self.flights.pop(number, None)
+        self.read_at = now
+        flight, other = self.flights.land(number, attempt, now), self.flights.pop(number, None)
         route = self.routes[flight.route]
         if receipt.stored:
             # The answer was in the store: that says nothing of the vendor's health today.
@@ -189,24 +195,28 @@ class DispatchState:
         else:
             self.answered.add(flight.route)
             self.crowds[flight.route] = Crowd()
-            self.health.answered(route, flight.begun_at, now, receipt.pause_s)
+            self.fleet.served(flight.route, receipt.worker)
+            limit = self.fleet.limit(flight.route)
+            self.health.answered(route, flight.begun_at, now, receipt.pause_s, limit)
             self.times.answered(flight.route, receipt.milliseconds)
         if other is not None:
             self.health.lost(self.routes[other.route], other.begun_at)
             self.pages[number].called_off(other.route)
         read_by = flight.route if receipt.read_by is None else receipt.read_by
         self.pages[number].read(read_by, receipt)
-        by_ocr = self.routes[read_by].provider == LOCAL_PROVIDER
-        source = TextSource.OCR if by_ocr else TextSource.AI
-        self._end(number, source, reused=receipt.reused)
+        self._end(number, _source_of(self.routes[read_by]), reused=receipt.reused)
         return other
 
-    def read_twice(self, number: int, receipt: AttemptReceipt) -> None:
-        """The other attempt at a page brought an answer too: it is paid for and not used."""
-        if number in self.records:
-            record = self.records[number]
-            wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
-            self.records[number] = record.model_copy(update={"wasted": wasted})
+    def read_twice(self, number: int, receipt: AttemptReceipt, route: int) -> bool:
+        """Whether another answer is paid for and not used: it may be the first one, found."""
+        record = self.records.get(number)
+        if record is None:
+            return True
+        if record.read_by == (route if receipt.read_by is None else receipt.read_by):
+            return False
+        wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
+        self.records[number] = record.model_copy(update={"wasted": wasted})
+        return True
 
     def failed(
         self, number: int, failure: AttemptFailure, now: float, attempt: int | None = None
@@ -216,21 +226,16 @@ class DispatchState:
         route, page = self.routes[flight.route], self.pages[number]
         self.disturbed = True
         paced = self.adaptive and sort_of(failure) == "pace"
-        page.failed(
-            flight.route, failure, () if paced else self._hit_by(flight.route, failure.kind)
-        )
+        barred = () if paced else barred_by(self.routes, flight.route, failure.kind)
+        page.failed(flight.route, failure, barred)
         if self.adaptive and not paced:
-            page.count_strikes(flight.route, failure, well=self._was_well(flight, failure.kind))
+            # It may be the page's fault where its route served others, and this was no probe.
+            well = not flight.probe and self.health.serves_others(route, failure.kind)
+            page.count_strikes(flight.route, failure, well=well)
             page.back_since = now
-        call = Call(chosen_at=flight.since, left=self.in_flight_on(flight.route))
+        call = Call(chosen_at=flight.since, left=self.flights.calls(flight.route))
         self.health.failed(route, flight.begun_at, failure, flight.seconds, now, call)
         self._wait_unless_under_way(number)
-
-    def _was_well(self, flight: Flight, kind: FailureKind) -> bool:
-        """Whether the failure may be the page's: its route served others, and this was no probe."""
-        lines = self.health.of(self.routes[flight.route])
-        quiet = not any(line.streak for line in lines) or kind is FailureKind.TIMEOUT
-        return quiet and not flight.probe
 
     def _wait_unless_under_way(self, number: int) -> None:
         """A page that was asked of two routes may still be read by the other."""
@@ -246,6 +251,15 @@ class DispatchState:
         self.health.lost(self.routes[flight.route], flight.begun_at)
         crowd = self.crowds[flight.route]
         self.crowds[flight.route] = crowd.after_refusal(now, crowded=crowded)
+        self._wait_unless_under_way(number)
+
+    def rested(self, number: int, told: AttemptRest, now: float, attempt: int | None) -> None:
+        """The attempt never called the vendor, which looks dead to its worker: that is no fault
+        of the page's."""
+        flight = self.flights.land(number, attempt, now)
+        self.disturbed = True
+        route = self.routes[flight.route]
+        self.health.rested(route, flight.begun_at, flight.since, now, told)
         self._wait_unless_under_way(number)
 
     def withdraw(self, number: int) -> None:
@@ -281,16 +295,12 @@ class DispatchState:
     def _end(self, number: int, source: TextSource, *, reused: bool = False) -> None:
         page = self.pages[number]
         error = page.error
-        if source is TextSource.MUPDF_FALLBACK and error is None:
+        if source.degraded and error is None:
             error = self.health.why_no_route()
         self.records[number] = page.record(source, error, reused=reused)
 
-    def _hit_by(self, index: int, kind: FailureKind) -> list[int]:
-        """The routes that such a failure on this one keeps the page away from."""
-        bars = MEANING[kind].bars
-        if bars == "route":
-            return [index]
-        if bars == "every_route":
-            return list(range(len(self.routes)))
-        provider = self.routes[index].provider
-        return [i for i, route in enumerate(self.routes) if route.provider == provider]
+
+def _source_of(route: Route) -> TextSource:
+    if route.provider != LOCAL_PROVIDER:
+        return TextSource.AI
+    return TextSource.OCR_FALLBACK if route.degrades else TextSource.OCR

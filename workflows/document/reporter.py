@@ -4,6 +4,7 @@ A replay repeats none of it: the SDK's logger and meter are silent there. The st
 """
 
 import logging
+from collections import Counter
 from typing import Any, Literal
 
 from temporalio import workflow
@@ -13,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.codes import ErrorInfo
     from quire.contracts.document import DocumentRequest
     from quire.contracts.routing import Breaker, BreakerState
+    from quire.domain.counts import counted
     from quire.domain.errors import is_ours
     from quire.telemetry import metrics
     from quire.telemetry.metrics import Measure
@@ -92,6 +94,11 @@ class Reporter:
         facts = {"page": page, "route": route, "attempt": attempt}
         workflow.logger.info("attempt_crowded_out", extra=facts)
 
+    def attempt_rested(self, page: int, route: str, reason: str) -> None:
+        """No call was made: to the worker, the route looks dead, from whatever document."""
+        _count(metrics.RESTED, route=route)
+        workflow.logger.info("attempt_rested", extra={"page": page, "route": route, "why": reason})
+
     def page_hedged(self, page: int, route: str) -> None:
         """A page is asked of a second route, since the first takes long: both are paid for."""
         _count(metrics.HEDGES, route=route)
@@ -100,6 +107,12 @@ class Reporter:
     def timed_out(self, scope: str) -> None:
         """Time ran out: of an attempt, or of the document."""
         _count(metrics.TIMEOUTS, scope=scope)
+
+    def deadline_moved(self, state: DocumentState, now: float) -> None:
+        """There are more pages to read than the deadline allowed for, or fewer."""
+        facts = {"pages": state.pages.to_read, "seconds": round((state.deadline or now) - now)}
+        workflow.logger.info("deadline_moved", extra=facts)
+        self._render(state, now)
 
     # --- at the end --------------------------------------------------------------------------
 
@@ -114,7 +127,7 @@ class Reporter:
             )
         if state.end.timed_out:
             self.timed_out("document")
-        self._ended("completed", state, now, facts)
+        self._ended("completed", state, now, {**facts, **_why_degraded(state)})
 
     def failed(
         self, state: DocumentState, error: ErrorInfo, now: float, *, timed_out: bool
@@ -173,6 +186,15 @@ class Reporter:
 
     def _opened_until(self, key: str, now: float) -> None:
         _time(metrics.BREAKER_OPEN_TIME, now - self._opened.pop(key), key=key)
+
+
+def _why_degraded(state: DocumentState) -> dict[str, str]:
+    """Codes and the command that mends it; nothing of a vendor's or a person's."""
+    codes = Counter(record.error.code.value for record in state.pages.records() if record.error)
+    if not codes:
+        return {}
+    found = ", ".join(f"{code} on {counted(n, 'page')}" for code, n in sorted(codes.items()))
+    return {"degraded": found, "remedy": f"quire retry {state.job_id}"}
 
 
 def _level(error: ErrorInfo | None) -> int:

@@ -63,3 +63,5 @@ class PageAnswer:
     score: float | None = None
     lines: tuple[ReadLine, ...] = ()
     turn: int = 0
+    # The vendor says that what is left of its rate is used up: no call for so long.
+    pause_s: float | None = None

@@ -4,13 +4,13 @@ A route is used when both agree. A failure moves the breaker it speaks of: a rat
 route's, a refused key the provider's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from quire.contracts.codes import FailureKind
 from quire.contracts.page import PageError
 from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, Route
-from quire.contracts.steps import AttemptFailure
+from quire.contracts.steps import AttemptFailure, AttemptRest
 from quire.domain.errors import MEANING, every_route_rests, no_model_configured
 from quire.domain.routing import breaker as breakers
 from quire.domain.routing.time_budget import timeout_counts
@@ -55,6 +55,10 @@ class Health:
         """Both breakers are closed."""
         return all(breaker.state is BreakerState.CLOSED for breaker in self.of(route))
 
+    def serves_others(self, route: Route, kind: FailureKind) -> bool:
+        """No failure of its lines lasts. A timeout comes so late that this says nothing of it."""
+        return kind is FailureKind.TIMEOUT or not any(line.streak for line in self.of(route))
+
     def reasons(self) -> list[str]:
         """Why breakers are not closed, each reason once."""
         return sorted({breaker.reason for breaker in self.breakers.values() if breaker.reason})
@@ -80,9 +84,15 @@ class Health:
         return of_route.changes, of_provider.changes
 
     def answered(
-        self, route: Route, begun_at: BegunAt, now: float, pause_s: float | None = None
+        self,
+        route: Route,
+        begun_at: BegunAt,
+        now: float,
+        pause_s: float | None = None,
+        limit: int | None = None,
     ) -> None:
-        """The vendor answered, whatever it said. Only the adaptive rule knows pauses."""
+        """The vendor answered, whatever it said. Only the adaptive rule knows pauses, and widths:
+        `limit` is how many calls at once all workers make, the route's own without it."""
         self._succeed(route.key, begun_at[0], now)
         self._succeed(route.provider, begun_at[1], now)
 
@@ -90,6 +100,12 @@ class Health:
         """The attempt ended without a verdict: a probe's place is free again."""
         self._lose(route.key, begun_at[0])
         self._lose(route.provider, begun_at[1])
+
+    def rested(
+        self, route: Route, begun_at: BegunAt, chosen_at: float, now: float, told: AttemptRest
+    ) -> None:
+        """The attempt was told that its line looks dead. Only the adaptive rule asks for that."""
+        self.lost(route, begun_at)
 
     def failed(
         self,
@@ -139,3 +155,15 @@ class Health:
 
     def _lose(self, key: str, begun_at: int) -> None:
         self.breakers[key] = breakers.lose_probe(self.breakers[key], begun_at)
+
+
+def barred_by(routes: Sequence[Route], index: int, kind: FailureKind) -> list[int]:
+    """The places of the routes that such a failure on this one keeps a page away from."""
+    bars = MEANING[kind].bars
+    if bars == "route":
+        return [index]
+    return [
+        place
+        for place, route in enumerate(routes)
+        if bars == "every_route" or route.provider == routes[index].provider
+    ]
