@@ -56,6 +56,8 @@ def defaults_from_settings(
             color=settings.image_color,
             format=settings.image_format,
             jpeg_quality=settings.image_jpeg_quality,
+            min_pixels=settings.image_min_pixels,
+            max_pixels=settings.image_max_pixels,
         ),
         system_prompt=settings.ai_system_prompt,
         context_radius=settings.image_context_radius,

@@ -13,7 +13,7 @@ from quire.domain.routing.routes import build_chain
 # So many pages are surveyed first, and models are asked for them while the rest is surveyed.
 SURVEY_HEAD = 25
 # Of the rules in `quire/domain/layout/`: local answers of other versions are not used again.
-TEXT_VERSION = 2
+TEXT_VERSION = 3
 
 
 def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequest:
