@@ -12,12 +12,14 @@ from activities.support.attempt import RouteAttempt, RouteGate
 from activities.support.failures import attempt_failed, failures_for_temporal, stood_down
 from activities.support.heartbeats import heartbeats
 from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
+from activities.support.page_judge import PageJudge
+from activities.support.receipts import paid_for, receipt_of
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
-from quire.contracts.money import NOTHING, Paid
+from quire.contracts.judgement import Judgement
 from quire.contracts.names import MOMENT_S, PROTOCOL
 from quire.contracts.steps import AttemptReceipt, AttemptRequest
-from quire.contracts.stored import Brief, StoredAnswer
+from quire.contracts.stored import Brief, StoredAnswer, StoredLine
 from quire.domain import errors
 from quire.domain.document.keys import brief_key
 from quire.domain.document.prompt import user_prompt
@@ -25,7 +27,6 @@ from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.domain.errors import AttemptFailed, StoredObjectGone
 from quire.ports import DocumentReader, Provider, Store, Tracing, Unsealer
 from quire.store.documents import Originals
-from quire.store.surveys import SurveyedTexts
 
 # "Once smaller": what is left of an image that the vendor found too large.
 SMALLER = 0.5
@@ -47,7 +48,7 @@ class RecognizePage:
     ) -> None:
         self._store = store
         self._originals = Originals(store, documents)
-        self._texts = SurveyedTexts(store)
+        self._judge = PageJudge(store)
         self._providers = providers
         self._slots = slots
         self._unseal = unseal
@@ -75,7 +76,7 @@ class RecognizePage:
                 if stored is not None:
                     reused(attempt.route)
                     _log(attempt, "page_reused")
-                    return _receipt(attempt, stored, found=True)
+                    return receipt_of(attempt, stored, found=True)
                 taken_over = await self._taken_over(attempt)
                 if taken_over is not None:
                     return taken_over
@@ -90,18 +91,20 @@ class RecognizePage:
         return receipt
 
     async def _stored(self, attempt: RouteAttempt) -> StoredAnswer | None:
-        return await self._answer(attempt.key)
+        return await self._answer(attempt, attempt.key)
 
-    async def _answer(self, key: str) -> StoredAnswer | None:
+    async def _answer(self, attempt: RouteAttempt, key: str) -> StoredAnswer | None:
         data = await self._store.get(key)
-        return None if data is None else StoredAnswer.model_validate_json(data)
+        if data is None:
+            return None
+        return await self._judge.with_judgement(attempt, StoredAnswer.model_validate_json(data))
 
     async def _taken_over(self, attempt: RouteAttempt) -> AttemptReceipt | None:
         """What a run that this one replaced has bought for the page, kept as this run's own answer
         under the route that read it: an answer never passes for another model's."""
         for run in attempt.brief.replaced:
             for place, theirs, own in attempt.replaced_keys(run):
-                found = await self._answer(theirs)
+                found = await self._answer(attempt, theirs)
                 if found is None or (run.bought_by and found.bought_by not in run.bought_by):
                     continue
                 if own != theirs:
@@ -110,7 +113,7 @@ class RecognizePage:
                 reused(route)
                 _log(attempt, "page_reused", route=route)
                 read_by = None if place == attempt.request.route else place
-                receipt = _receipt(attempt, found, found=True)
+                receipt = receipt_of(attempt, found, found=True)
                 return receipt.model_copy(update={"read_by": read_by})
         return None
 
@@ -134,7 +137,7 @@ class RecognizePage:
                         return bought
                 started = time.monotonic()
                 seconds = attempt.seconds(waiting.seconds)
-                answer = await self._ask(attempt, question, seconds)
+                answer, judgement = await self._ask(attempt, question, seconds)
             finally:
                 self._slots.give_back(attempt.route)
         except AttemptFailed as error:
@@ -155,6 +158,9 @@ class RecognizePage:
             cost_usd=answer.cost_usd,
             request_id=answer.request_id,
             bought_by=attempt.run_id,
+            score=answer.score,
+            lines=tuple(StoredLine(line.text, line.score, line.box) for line in answer.lines),
+            judgement=judgement,
         )
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
         return record
@@ -179,13 +185,13 @@ class RecognizePage:
             await self._store.put(key, data)
         self._unsaved.pop(key, None)
         if kept is None or kept == record:
-            return _receipt(attempt, record)
+            return receipt_of(attempt, record)
         # Another job, or another try of this attempt, was first: this answer is paid for too.
-        return _receipt(attempt, kept, wasted=_paid(attempt, record))
+        return receipt_of(attempt, kept, wasted=paid_for(attempt, record))
 
     async def _ask(
         self, attempt: RouteAttempt, question: PageQuestion, seconds: float
-    ) -> PageAnswer:
+    ) -> tuple[PageAnswer, Judgement]:
         try:
             return await self._call(attempt, question, seconds)
         except AttemptFailed as error:
@@ -202,15 +208,13 @@ class RecognizePage:
         with self._tracing.step("draw", page):
             image = await self._originals.draw(brief, page, password, scale)
         self._tracing.just_took("encode", page, image.encode_s)
-        first = max(1, page - brief.reading.context_radius)
-        last = min(brief.page_count, page + brief.reading.context_radius)
         return PageQuestion(
             image=image,
             system_prompt=brief.reading.system_prompt,
             user_prompt=user_prompt(
                 page,
                 brief.page_count,
-                await self._texts.between(brief.sha256, first, last),
+                await self._judge.context(attempt),
                 max_context_bytes=brief.reading.context_bytes,
                 instructions=brief.reading.instructions,
                 version=brief.reading.prompt_version,
@@ -219,13 +223,15 @@ class RecognizePage:
 
     async def _call(
         self, attempt: RouteAttempt, question: PageQuestion, seconds: float
-    ) -> PageAnswer:
+    ) -> tuple[PageAnswer, Judgement]:
+        """Ask, and judge the answer beside the page's text layer."""
         provider, route = self._providers[attempt.provider], attempt.route
         page = attempt.request.page
         with self._tracing.vendor_call(route, page), self._meter.call(route) as call:
             answer = await provider.read_page(attempt.model, question, seconds)
+            judged = await self._judge.judge(attempt, answer)
             call.answered(route, answer)
-            return answer
+            return judged
 
     async def _brief(self, name: str) -> Brief:
         if name not in self._briefs:
@@ -241,31 +247,6 @@ class RecognizePage:
 def _patience_s(request: AttemptRequest, waiting: QueueWait) -> float | None:
     """How much longer an attempt may wait for a slot that other documents hold."""
     return max(0.0, MOMENT_S - waiting.seconds) if request.hurried else None
-
-
-def _receipt(
-    attempt: RouteAttempt,
-    answer: StoredAnswer,
-    *,
-    found: bool = False,
-    wasted: Paid = NOTHING,
-) -> AttemptReceipt:
-    return AttemptReceipt(
-        milliseconds=answer.milliseconds,
-        chars=len(answer.text),
-        stored=found,
-        reused=answer.bought_by != attempt.run_id,
-        paid=_paid(attempt, answer),
-        wasted=wasted,
-    )
-
-
-def _paid(attempt: RouteAttempt, answer: StoredAnswer) -> Paid:
-    """What the attempt's run paid. After a crash a run finds its own purchase in the store, whose
-    receipt was lost."""
-    if answer.bought_by != attempt.run_id:
-        return NOTHING
-    return Paid.of(answer.usage.input_tokens, answer.usage.output_tokens, answer.cost_usd)
 
 
 def _log(attempt: RouteAttempt, event: str, **facts: object) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from quire.contracts.codes import FailureKind
 from quire.contracts.document import ReplacedRun
-from quire.contracts.names import LOCAL_PROVIDER
+from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.steps import AttemptRequest
 from quire.contracts.stored import Brief
 from quire.domain.document.keys import answer_key, reading_id
@@ -65,6 +65,13 @@ class RouteAttempt:
     def key(self) -> str:
         """Where the answer is stored."""
         return self._key(reading_id(self.brief.reading), self.provider, self.model)
+
+    @property
+    def ocr_key(self) -> str | None:
+        """Where the local engine's answer for the page would be; None if that is this attempt."""
+        if self.provider == LOCAL_PROVIDER:
+            return None
+        return self._key(reading_id(self.brief.reading), LOCAL_PROVIDER, LOCAL_MODEL)
 
     def replaced_keys(self, run: ReplacedRun) -> list[tuple[int, str, str]]:
         """Where a run that this one replaced may have stored its answer, if it read the same way:

@@ -5,7 +5,10 @@ and the workflow and its next runs read it from history."""
 
 from typing import Literal
 
-from quire.contracts.base import Wire
+from pydantic import Field
+
+from quire.contracts.base import Wire, is_none
+from quire.contracts.judgement import DoubtPolicy
 from quire.contracts.reading import Hyphens, ImageOptions, ReadingOptions
 from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, ProviderPlan
 
@@ -31,6 +34,7 @@ class PlanDefaults(Wire):
     context_bytes: int = 3000
     every_page: bool = False
     hyphens: Hyphens = "join"
+    doubt: DoubtPolicy = DoubtPolicy()
 
 
 class DocumentPlan(Wire):
@@ -44,6 +48,8 @@ class DocumentPlan(Wire):
     every_page: bool
     # 0 in plans from before there was a head: then everything is surveyed first.
     survey_head: int = 0
+    # None in plans from before pages could be doubtful.
+    doubt: DoubtPolicy | None = Field(default=None, exclude_if=is_none)
 
     @property
     def engine(self) -> str:

@@ -1,24 +1,23 @@
 """The OCR engine, as a process of its own: `python -m quire.providers.ocr_engine PARENT THREADS`.
 
 It writes one frame when its models are loaded, then answers every picture on standard input
-with a frame of JSON on standard output: `{"text": ...}` or `{"failed": ..., "kind": ...}`.
+with a frame on standard output (`quire/providers/ocr_frames.py`).
 """
 
 import ctypes
-import json
 import os
 import queue
 import signal
-import struct
 import sys
 import threading
 from typing import Any, BinaryIO
 
+from quire.domain.document.transcription import ReadLine
 from quire.domain.layout.letters import resolve_ligatures
 from quire.domain.layout.order import in_reading_order
 from quire.domain.layout.slant import Piece, straighten
+from quire.providers.ocr_frames import LENGTH, answered, frame
 
-LENGTH = struct.Struct(">I")
 _PR_SET_PDEATHSIG = 1
 
 
@@ -66,8 +65,7 @@ def _listen(stdin: BinaryIO, pictures: "queue.SimpleQueue[bytes]") -> None:
 
 
 def _write(out: BinaryIO, what: dict[str, Any]) -> None:
-    body = json.dumps(what).encode()
-    out.write(LENGTH.pack(len(body)) + body)
+    out.write(frame(what))
     out.flush()
 
 
@@ -100,15 +98,27 @@ def _read(engine: Any, data: bytes) -> dict[str, Any]:
     # Every switch is given: the engine keeps what it was last called with.
     found = engine(pixels, use_det=True, use_cls=False, use_rec=True)
     if found.boxes is None or found.txts is None:
-        return {"text": ""}
-    pairs = zip(found.boxes, found.txts, strict=True)
-    boxes = straighten([_piece(corners, text) for corners, text in pairs])
-    return {"text": resolve_ligatures(in_reading_order(boxes))}
+        return answered("", ())
+    pieces = [_piece(*pair) for pair in zip(found.boxes, found.txts, strict=True)]
+    text = resolve_ligatures(in_reading_order(straighten(pieces)))
+    height, width = pixels.shape[:2]
+    scored = zip(pieces, found.scores, strict=True)
+    return answered(text, [_line(piece, score, width, height) for piece, score in scored])
 
 
 def _piece(corners: Any, text: str) -> Piece:
     a, b, c, d = ((float(x), float(y)) for x, y in corners)
     return Piece((a, b, c, d), text)
+
+
+def _line(piece: Piece, score: Any, width: int, height: int) -> ReadLine:
+    xs = [_share(x, width) for x, _ in piece.corners]
+    ys = [_share(y, height) for _, y in piece.corners]
+    return ReadLine(piece.text, _share(float(score), 1), (min(xs), min(ys), max(xs), max(ys)))
+
+
+def _share(value: float, whole: int) -> float:
+    return round(min(1.0, max(0.0, value / whole)), 5)
 
 
 if __name__ == "__main__":

@@ -107,9 +107,18 @@ async def test_page_is_read_with_few_errors(engine: LocalOcrProvider) -> None:
     assert _distance(answer.text, expected) / len(expected) < 0.02
     assert answer.text.count("\n") == len(LINES) - 1
     assert answer.cost_usd == 0.0
+    # Every line with its score and its place, as shares of the page.
+    assert [line.text for line in answer.lines] == answer.text.splitlines()
+    assert answer.score is not None
+    assert 0.95 < answer.score <= 1
+    left, top, right, bottom = answer.lines[0].box
+    assert left == pytest.approx(60 / 595, abs=0.02)
+    assert (top + bottom) / 2 == pytest.approx(76 / 842, abs=0.01)
+    assert left < right < 0.6
     # The same process serves on, and finds nothing where nothing is.
     pid = engine.pid
-    assert (await engine.read_page("rapidocr", _draw([]), 60)).text == ""
+    nothing = await engine.read_page("rapidocr", _draw([]), 60)
+    assert (nothing.text, nothing.score, nothing.lines) == ("", None, ())
     assert engine.pid == pid
     junk = PageQuestion(PageImage(b"no image", "image/png", 1, 1), "", "")
     with pytest.raises(AttemptFailed) as caught:

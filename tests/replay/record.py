@@ -20,6 +20,7 @@ from quire.temporal.connect import connect
 from testing import pdfs
 from testing.brick import brick, bricking_worker, poke
 from testing.cluster import SOON_CONTINUED, Cluster
+from testing.prose import WORDS
 from testing.tool import Ran, Tool
 from testing.vendor.behaviours import (
     vendor_answers,
@@ -141,6 +142,14 @@ def paced_and_hedged(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> Non
     run("process", pdfs.mixed_pdf(pdf.with_name("paced.pdf"), 2, 30))
 
 
+def second_opinions(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """Two readings are doubtful: the second one of page 4 is better, and that of page 5 is not."""
+    vendor.behave(vendor_answers_late(0.05))
+    vendor.behave(vendor_answers("The harbour master keeps a log of ships."), marker="page 5 of")
+    vendor.behave(vendor_answers(WORDS), marker="page [45] of", first=2)
+    run("process", pdf)
+
+
 SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
     scene.__name__: (scene, settings)
     for scene, settings in [
@@ -161,6 +170,7 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
         (deadline_in_the_rest, {"IMAGE_SEND_ALL_PAGES": "true"}),
         (rest_fails, {}),
         (paced_and_hedged, {}),
+        (second_opinions, {"DOUBT": "reread"}),
     ]
 }
 

@@ -60,6 +60,7 @@ class ChosenPages:
             deadline=carried.deadline,
             vision={n: self.class_of(n) for n in self.vision if n not in taken_over},
             carried=carried.dispatch,
+            doubt=carried.plan.doubt,
         )
         for number in sorted(again.keys() & self.dispatch.pages.keys()):
             self.dispatch.withdraw(number)

@@ -12,7 +12,7 @@ from quire.domain.routing.routes import build_chain
 # So many pages are surveyed first, and models are asked for them while the rest is surveyed.
 SURVEY_HEAD = 25
 # Of the rules in `quire/domain/layout/`: local answers of other versions are not used again.
-TEXT_VERSION = 2
+TEXT_VERSION = 3
 
 
 def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequest:
@@ -57,6 +57,7 @@ def make_plan(
         reading=reading,
         every_page=defaults.every_page,
         survey_head=SURVEY_HEAD,
+        doubt=defaults.doubt,
     )
 
 

@@ -1,0 +1,36 @@
+"""The receipts of answers: what goes into history of them."""
+
+from activities.support.attempt import RouteAttempt
+from quire.contracts.judgement import Judgement
+from quire.contracts.money import NOTHING, Paid
+from quire.contracts.steps import AttemptReceipt
+from quire.contracts.stored import StoredAnswer
+
+
+def receipt_of(
+    attempt: RouteAttempt,
+    answer: StoredAnswer,
+    *,
+    found: bool = False,
+    wasted: Paid = NOTHING,
+) -> AttemptReceipt:
+    """The small record of an answer, for history."""
+    judgement = answer.judgement or Judgement()
+    return AttemptReceipt(
+        milliseconds=answer.milliseconds,
+        chars=len(answer.text),
+        stored=found,
+        reused=answer.bought_by != attempt.run_id,
+        paid=paid_for(attempt, answer),
+        wasted=wasted,
+        confidence=judgement.confidence,
+        kept_layer=judgement.choice is not None and judgement.choice.kept == "layer",
+    )
+
+
+def paid_for(attempt: RouteAttempt, answer: StoredAnswer) -> Paid:
+    """What the attempt's run paid. After a crash a run finds its own purchase in the store, whose
+    receipt was lost."""
+    if answer.bought_by != attempt.run_id:
+        return NOTHING
+    return Paid.of(answer.usage.input_tokens, answer.usage.output_tokens, answer.cost_usd)
