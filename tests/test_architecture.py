@@ -256,6 +256,7 @@ REPLAYED_OUTSIDE_WORKFLOWS = {
     "quire.domain.document.attempts",
     "quire.domain.document.deadline",
     "quire.domain.document.details",
+    "quire.domain.document.doubt",
     "quire.domain.document.handler_input",
     "quire.domain.document.keys",
     "quire.domain.document.ownership",

@@ -11,12 +11,14 @@ from temporalio import activity
 
 from activities.support.failures import failures_for_temporal
 from activities.support.heartbeats import heartbeats
+from quire.contracts.judgement import Judgement
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
 from quire.contracts.results import DocumentReport, DocumentResult, PageResult
 from quire.contracts.steps import FinalizeRequest, SurveyRequest
 from quire.contracts.stored import PageSurvey, StoredAnswer, StoredResult
 from quire.domain import errors
 from quire.domain.document.attempts import expand_attempts
+from quire.domain.document.doubt import is_doubtful
 from quire.domain.document.keys import (
     answer_key,
     chunk_of,
@@ -29,6 +31,7 @@ from quire.domain.document.keys import (
 from quire.domain.document.merge import merge_pages
 from quire.domain.document.summary import price_page, summarize
 from quire.domain.errors import QuireError
+from quire.domain.judgement.judge import judgement_of
 from quire.ports import DocumentReader, ResultPlaces, Store, Unsealer
 from quire.store.documents import Originals
 from quire.store.quarantine import damage_notes, seconds_of
@@ -156,15 +159,19 @@ class FinalizeDocument:
         answer = await self._answer(key)
         lost = _what_is_lost(request, record, survey, key, answer)
         survey = survey or _without_survey(record, _was_surveyed(request, record))
+        judgement = judgement_of(answer, survey) if answer else Judgement()
+        source = _without_answer(record.source) if lost else record.source
         text = answer.text if answer else survey.text_with(hyphens_of(request.reading))
         usage, cost_usd = price_page(record, answer)
+        # A text layer that was kept was read by nobody.
+        reader = None if source is TextSource.MUPDF else answer
         result = PageResult(
             page=record.page,
             classification=survey.classification,
             reason=survey.reason,
-            source=_without_answer(record.source) if lost else record.source,
-            provider=answer.provider if answer else None,
-            model=answer.model if answer else None,
+            source=source,
+            provider=reader.provider if reader else None,
+            model=reader.model if reader else None,
             attempts=expand_attempts(record.attempts, request.routes),
             chars=len(text),
             error=lost or record.error,
@@ -174,6 +181,10 @@ class FinalizeDocument:
             # What was paid for an answer that is gone is not known here.
             cost_usd=None if key and answer is None and not record.reused else cost_usd,
             reused=record.reused and answer is not None,
+            confidence=judgement.confidence,
+            doubtful=is_doubtful(source, judgement.confidence, request.doubt_below),
+            disagreement=judgement.disagreement,
+            choice=judgement.choice,
         )
         return result, text
 

@@ -13,12 +13,14 @@ from activities.support.failures import attempt_failed, failures_for_temporal
 from activities.support.gate import RouteGate
 from activities.support.heartbeats import heartbeats
 from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
+from activities.support.page_judge import PageJudge
 from activities.support.receipts import make_receipt, paid_by
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
+from quire.contracts.judgement import Judgement
 from quire.contracts.names import MOMENT_S, PROTOCOL
 from quire.contracts.steps import AttemptReceipt, AttemptRequest
-from quire.contracts.stored import Brief, StoredAnswer
+from quire.contracts.stored import Brief, StoredAnswer, StoredLine
 from quire.domain import errors
 from quire.domain.document.keys import brief_key
 from quire.domain.document.prompt import user_prompt
@@ -26,7 +28,6 @@ from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.domain.errors import AttemptFailed, StoredObjectGone
 from quire.ports import DocumentReader, Provider, Store, Tracing, Unsealer
 from quire.store.documents import Originals
-from quire.store.surveys import SurveyedTexts
 
 # "Once smaller": what is left of an image that the vendor found too large.
 SMALLER = 0.5
@@ -49,7 +50,7 @@ class RecognizePage:
     ) -> None:
         self._store = store
         self._originals = Originals(store, documents)
-        self._texts = SurveyedTexts(store)
+        self._judge = PageJudge(store)
         self._providers = providers
         self._slots = slots
         self._unseal = unseal
@@ -90,23 +91,25 @@ class RecognizePage:
 
     async def _bought(self, attempt: RouteAttempt) -> AttemptReceipt | None:
         """What the store has of the page, that nobody has to be asked for again."""
-        stored = await self._answer(attempt.key)
+        stored = await self._answer(attempt, attempt.key)
         if stored is None:
             return await self._taken_over(attempt)
         reused(attempt.route)
         _log(attempt, "page_reused")
         return make_receipt(attempt, stored, found=True)
 
-    async def _answer(self, key: str) -> StoredAnswer | None:
+    async def _answer(self, attempt: RouteAttempt, key: str) -> StoredAnswer | None:
         data = await self._store.get(key)
-        return None if data is None else StoredAnswer.model_validate_json(data)
+        if data is None:
+            return None
+        return await self._judge.with_judgement(attempt, StoredAnswer.model_validate_json(data))
 
     async def _taken_over(self, attempt: RouteAttempt) -> AttemptReceipt | None:
         """What another route has bought for the page, or a run that this one replaced, kept as
         this run's own under the route that read it: an answer never passes for another model's."""
         for run in attempt.buyers:
             for place, theirs, own in attempt.replaced_keys(run):
-                found = await self._answer(theirs)
+                found = await self._answer(attempt, theirs)
                 if found is None or (run.bought_by and found.bought_by not in run.bought_by):
                     continue
                 if own != theirs:
@@ -141,7 +144,7 @@ class RecognizePage:
                 started = time.monotonic()
                 seconds = attempt.seconds(waiting.seconds)
                 with self._gate.call(attempt, seconds) as seconds:
-                    answer = await self._ask(attempt, question, seconds)
+                    answer, judgement = await self._ask(attempt, question, seconds)
             finally:
                 self._slots.give_back(attempt.route)
         except AttemptFailed as error:
@@ -162,6 +165,9 @@ class RecognizePage:
             cost_usd=answer.cost_usd,
             request_id=answer.request_id,
             bought_by=attempt.run_id,
+            score=answer.score,
+            lines=tuple(StoredLine(line.text, line.score, line.box) for line in answer.lines),
+            judgement=judgement,
         )
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
         receipt = await self._save(attempt, record)
@@ -183,7 +189,7 @@ class RecognizePage:
         data = record.model_dump_json().encode()
         with self._tracing.step("store", attempt.request.page):
             first = await self._store.put(key, data, replace=False)
-        kept = None if first else await self._answer(key)
+        kept = None if first else await self._answer(attempt, key)
         if kept is None and not first:
             # What was there is damaged, or gone again.
             await self._store.put(key, data)
@@ -195,7 +201,7 @@ class RecognizePage:
 
     async def _ask(
         self, attempt: RouteAttempt, question: PageQuestion, seconds: float
-    ) -> PageAnswer:
+    ) -> tuple[PageAnswer, Judgement]:
         try:
             return await self._call(attempt, question, seconds)
         except AttemptFailed as error:
@@ -212,15 +218,13 @@ class RecognizePage:
         with self._tracing.step("draw", page):
             image = await self._originals.draw(brief, page, password, scale)
         self._tracing.just_took("encode", page, image.encode_s)
-        first = max(1, page - brief.reading.context_radius)
-        last = min(brief.page_count, page + brief.reading.context_radius)
         return PageQuestion(
             image=image,
             system_prompt=brief.reading.system_prompt,
             user_prompt=user_prompt(
                 page,
                 brief.page_count,
-                await self._texts.between(brief.sha256, first, last),
+                await self._judge.context(attempt),
                 max_context_bytes=brief.reading.context_bytes,
                 instructions=brief.reading.instructions,
                 version=brief.reading.prompt_version,
@@ -229,13 +233,15 @@ class RecognizePage:
 
     async def _call(
         self, attempt: RouteAttempt, question: PageQuestion, seconds: float
-    ) -> PageAnswer:
+    ) -> tuple[PageAnswer, Judgement]:
+        """Ask, and judge the answer beside the page's text layer."""
         provider, route = self._providers[attempt.provider], attempt.route
         page = attempt.request.page
         with self._tracing.vendor_call(route, page), self._meter.call(route) as call:
             answer = await provider.read_page(attempt.model, question, seconds)
+            judged = await self._judge.judge(attempt, answer)
             call.answered(route, answer)
-            return answer
+            return judged
 
     async def _brief(self, name: str) -> Brief:
         if name not in self._briefs:

@@ -93,5 +93,8 @@ def _receipt(report: DocumentReport) -> ReuseReceipt:
     return ReuseReceipt(
         result=DocumentResult(**report.model_dump(exclude={"pages"})),
         classes="".join(page.classification.letter for page in report.pages),
-        records=tuple(PageRecord(page=page.page, source=page.source) for page in report.pages),
+        records=tuple(
+            PageRecord(page=page.page, source=page.source, confidence=page.confidence)
+            for page in report.pages
+        ),
     )

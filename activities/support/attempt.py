@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from quire.contracts.document import ReplacedRun
-from quire.contracts.names import LOCAL_PROVIDER, PROTOCOL
+from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER, PROTOCOL
 from quire.contracts.routing import Route
 from quire.contracts.steps import AttemptRequest
 from quire.contracts.stored import Brief
@@ -83,6 +83,13 @@ class RouteAttempt:
         salt = self.brief.reading.salt
         own = ReplacedRun(salt=salt, bought_by=(self.run_id,), any_route=True)
         return (own, *self.brief.replaced)
+
+    @property
+    def ocr_key(self) -> str | None:
+        """Where the local engine's answer for the page would be; None if that is this attempt."""
+        if self.provider == LOCAL_PROVIDER:
+            return None
+        return self._key(reading_id(self.brief.reading), LOCAL_PROVIDER, LOCAL_MODEL)
 
     def replaced_keys(self, run: ReplacedRun) -> list[tuple[int, str, str]]:
         """Where a run that this one replaced may have stored its answer, if it read the same way:

@@ -1,6 +1,7 @@
 """What history keeps of an attempt that has its page's text."""
 
 from activities.support.attempt import RouteAttempt
+from quire.contracts.judgement import Judgement
 from quire.contracts.money import NOTHING, Paid
 from quire.contracts.steps import AttemptReceipt
 from quire.contracts.stored import StoredAnswer
@@ -14,6 +15,7 @@ def make_receipt(
     wasted: Paid = NOTHING,
 ) -> AttemptReceipt:
     """The small record of a page that was read, or found in the store."""
+    judgement = answer.judgement or Judgement()
     return AttemptReceipt(
         milliseconds=answer.milliseconds,
         chars=len(answer.text),
@@ -21,6 +23,8 @@ def make_receipt(
         reused=answer.bought_by != attempt.run_id,
         paid=paid_by(attempt, answer),
         wasted=wasted,
+        confidence=judgement.confidence,
+        kept_layer=judgement.choice is not None and judgement.choice.kept == "layer",
     )
 
 

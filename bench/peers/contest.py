@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from testing.pdfs import WORDS
+from testing.prose import WORDS
 
 MODEL = "gpt-4o-mini"
 SLOTS = 8

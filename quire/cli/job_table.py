@@ -22,6 +22,7 @@ COLUMNS = (
     Column("tokens", 8),
     Column("user_id", 9, at_least=12),
     Column("engine", 10),
+    Column("confidence", 11),
     # The last one: scripts may know the others by their place.
     Column("source_name", 4, at_least=16, cut=True),
 )
@@ -59,6 +60,7 @@ def _words(row: JobRow, now: datetime) -> dict[str, str]:
         "took": short_time((ended - started).total_seconds()) if ended else None,
         "fallback": row.fallback_pages,
         "cost": None if cost is None else f"${cost:.4f}",
+        "confidence": confidence_words(row.confidence, doubtful=bool(row.doubtful)),
         "source_name": _printable(row.source_name or "-"),
     }
     return {
@@ -66,6 +68,11 @@ def _words(row: JobRow, now: datetime) -> dict[str, str]:
         for name in (column.name for column in COLUMNS)
         for value in [words[name] if name in words else getattr(row, name)]
     }
+
+
+def confidence_words(confidence: float | None, *, doubtful: bool) -> str:
+    """`0.97`, or `0.62?` of what is doubtful."""
+    return "" if confidence is None else f"{confidence:.2f}{'?' if doubtful else ''}"
 
 
 def _printable(name: str) -> str:

@@ -29,6 +29,10 @@ def list_command(
     fallback: Annotated[
         bool, typer.Option("--fallback", help="Only with pages that no model read.")
     ] = False,
+    doubtful: Annotated[
+        bool,
+        typer.Option("--doubtful", help="Only with pages whose text is doubtful (DOUBT_BELOW)."),
+    ] = False,
     since: Annotated[
         str | None, typer.Option(help="Only those started within this time: 2h, 3d.")
     ] = None,
@@ -45,6 +49,7 @@ def list_command(
         status=status,
         user=user,
         fallback=fallback,
+        doubtful=doubtful,
         since_s=seconds_of(since, "--since"),
         limit=limit,
         runs=runs,

@@ -6,6 +6,7 @@ from datetime import datetime
 from rich.table import Table
 from rich.text import Text
 
+from quire.cli.job_table import confidence_words
 from quire.cli.progress_view import STYLES
 from quire.cli.table import Column, fitting_table
 from quire.contracts.status import PageStatus
@@ -18,6 +19,7 @@ COLUMNS = (
     Column("tries", 5, right=True),
     Column("last attempt", 4),
     Column("next try", 3),
+    Column("sure", 8, right=True),
     Column("why", 7, at_least=16, cut=True),
 )
 
@@ -37,6 +39,7 @@ def _row(page: PageStatus) -> dict[str, str | Text]:
         "tries": str(len(page.attempts) or ""),
         "last attempt": _clock(page.last_attempt_at),
         "next try": _clock(page.retry_after),
+        "sure": confidence_words(page.confidence, doubtful=page.doubtful),
         "why": f"{page.error.code}: {page.error.error}" if page.error else "",
     }
 

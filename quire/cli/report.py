@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from quire.cli.job_table import confidence_words
 from quire.cli.program import as_called
 from quire.cli.progress_view import STYLES, cost_words
 from quire.cli.screen import screen
@@ -22,23 +23,28 @@ COLUMNS = (
     Column("source", 1),
     Column("read by", 5),
     Column("chars", 4, right=True),
+    Column("sure", 6, right=True),
     Column("why", 2, at_least=16, cut=True),
 )
-# The report of a longer document shows only its degraded pages.
+# The report of a longer document shows only its degraded and doubtful pages.
 EVERY_PAGE_UP_TO = 40
+# So many of the words that two texts of a page do not have in common are named.
+_DIFFERENCES = 3
 
 
 def show_report(report: DocumentReport, *, on_stderr: bool = False) -> None:
     """Print the pages with their text sources, the counts, and the place of the text."""
     console = screen(on_stderr=on_stderr)
     short = len(report.pages) <= EVERY_PAGE_UP_TO
-    shown = [page for page in report.pages if short or page.source.degraded]
+    shown = [page for page in report.pages if short or page.source.degraded or page.doubtful]
     if shown:
         console.print(_table(shown, console.width))
     console.print(_counts(report))
     if report.metadata.pages_failed:
         # Not wrapped here: a command broken into lines could not be copied in one piece.
         console.print(as_called(report.message), soft_wrap=True)
+    if report.metadata.doubtful:
+        console.print(f"note: doubtful pages: {report.metadata.doubtful}")
     for warning in report.metadata.warnings:
         console.print(f"note: {warning}")
     if report.metadata.timeout_occurred:
@@ -60,14 +66,24 @@ def _table(pages: list[PageResult], width: int) -> Table:
                 "source": Text(page.source.value, style=STYLES[page.source.value]),
                 "read by": f"{page.provider}:{page.model}" if page.provider else "",
                 "chars": str(page.chars),
-                "why": Text(
-                    f"{page.error.code}: {page.error.error}" if page.error else page.reason
-                ),
+                "sure": confidence_words(page.confidence, doubtful=page.doubtful),
+                "why": Text(_why(page)),
             }
             for page in pages
         ],
         width,
     )
+
+
+def _why(page: PageResult) -> str:
+    if page.error:
+        return f"{page.error.code}: {page.error.error}"
+    if not page.doubtful:
+        return page.reason
+    why = page.choice.why if page.choice else page.reason
+    differs = page.disagreement.differs if page.disagreement else ()
+    some = ", ".join(f"{one.layer} / {one.reading or 'nothing'}" for one in differs[:_DIFFERENCES])
+    return f"doubtful: {why}" + (f"; text layer / read: {some}" if some else "")
 
 
 def _counts(report: DocumentReport) -> str:

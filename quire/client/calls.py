@@ -142,6 +142,7 @@ def job_filter(options: ListOptions) -> JobFilter:
         status=options.get("status"),
         user=options.get("user"),
         fallback=options.get("fallback", False),
+        doubtful=options.get("doubtful", False),
         since_s=seconds_of("since", options.get("since")),
         limit=options.get("limit", 20),
         runs=options.get("runs", False),

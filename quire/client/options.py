@@ -65,6 +65,8 @@ class ListOptions(TypedDict, total=False):
     user: str | None
     # Only documents with pages that no model read.
     fallback: bool
+    # Only documents with pages of whose text little can be believed.
+    doubtful: bool
     # Only those started within this time: "2h", seconds, or a timedelta.
     since: Duration | None
     # At most this many; 20 if it is left out.

@@ -49,6 +49,11 @@ class Result:
         """Whether there is such a page; `retry` reads them again."""
         return bool(self.degraded_pages)
 
+    @cached_property
+    def doubtful_pages(self) -> tuple[int, ...]:
+        """The pages of whose text little can be believed (`DOUBT_BELOW`)."""
+        return tuple(page.number for page in self.pages if page.doubtful)
+
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write `text.txt` and `result.json` into the folder, and return its path."""
         place = Path(folder).expanduser()

@@ -58,6 +58,7 @@ class FailureKind(StrEnum):
     BAD_BODY = "BAD_BODY"
     CONTENT = "CONTENT"
     OUTPUT = "OUTPUT"
+    UNREADABLE = "UNREADABLE"
     RENDER = "RENDER"
     STORAGE = "STORAGE"
     BUG = "BUG"

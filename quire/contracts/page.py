@@ -100,9 +100,16 @@ class PageRecord(Lean):
     # Another run bought the answer; and what this one paid besides the answer.
     reused: bool = False
     wasted: Paid = NOTHING
+    # How far the text can be believed; None where nothing could be compared.
+    confidence: float | None = None
+    # The route whose reading was kept, where the last attempt's was not.
+    kept: int | None = None
 
     @property
     def read_by(self) -> int | None:
         """The route that read the page, by its place in the chain."""
-        read = self.source.was_read and self.attempts
+        if self.kept is not None:
+            return self.kept
+        # A text layer that was kept beside a reading is MuPDF's text, with attempts.
+        read = (self.source.was_read or self.source is TextSource.MUPDF) and self.attempts
         return self.attempts[-1].route if read else None

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from quire.contracts.base import Wire, is_false
+from quire.contracts.base import Wire, is_false, is_none
+from quire.contracts.judgement import DoubtPolicy
 from quire.contracts.reading import Hyphens, ImageOptions, ReadingOptions
 from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, ProviderPlan
 
@@ -36,6 +37,7 @@ class PlanDefaults(Wire):
     context_bytes: int = 3000
     every_page: bool = False
     hyphens: Hyphens = "join"
+    doubt: DoubtPolicy = DoubtPolicy()
 
 
 class DocumentPlan(Wire):
@@ -52,6 +54,8 @@ class DocumentPlan(Wire):
     # How long local OCR takes for a page, where it alone reads and nobody asked for a deadline:
     # that then grows with the pages. 0 where the deadline is fixed.
     page_s: float = Field(default=0.0, exclude_if=is_false)
+    # None in plans from before pages could be doubtful.
+    doubt: DoubtPolicy | None = Field(default=None, exclude_if=is_none)
 
     @property
     def engine(self) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from quire.contracts.base import Wire
 from quire.contracts.document import DocumentKind
+from quire.contracts.judgement import Choice, Disagreement
 from quire.contracts.page import Attempt, Classification, PageError, TextSource, Usage
 
 
@@ -29,6 +30,13 @@ class PageResult(Wire):
     # The key of the answer in the store, and how often a person had the page read again.
     answer: str | None = None
     take: int = 0
+    # 0 to 1: about the share of the text that is right; None where nothing could be compared.
+    confidence: float | None = None
+    # The confidence is below DOUBT_BELOW.
+    doubtful: bool = False
+    # The text layer beside what was read from the picture, and which of them the text is.
+    disagreement: Disagreement | None = None
+    choice: Choice | None = None
 
 
 class ResultMetadata(Wire):
@@ -63,6 +71,11 @@ class ResultMetadata(Wire):
     warnings: tuple[str, ...] = ()
     # How often the document was stuck and started again.
     healed: int = 0
+    # How many pages are doubtful, and which, as `3,5-7`.
+    doubtful_pages: int = 0
+    doubtful: str = ""
+    # The mean over the pages that have one, by their lengths.
+    confidence: float | None = None
 
 
 class DocumentResult(Wire):

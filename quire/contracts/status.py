@@ -29,6 +29,8 @@ class ProgressDetail(Wire):
     routes: tuple[str, ...] = ()
     # How often the document was stuck and started again.
     healed: int = 0
+    # Pages that have their text, of which little can be believed.
+    doubtful: int = 0
 
 
 class DocumentStatus(Wire):
@@ -77,6 +79,9 @@ class PageStatus(Wire):
     route: str | None = None
     attempts: tuple[Attempt, ...] = ()
     error: PageError | None = None
+    # How far the text can be believed, 0 to 1; and whether that is too little.
+    confidence: float | None = None
+    doubtful: bool = False
     # When the last attempt ended, or began where it is in flight. None without an attempt, and for
     # a page that ended before the workflow continued as new.
     last_attempt_at: str | None = None

@@ -4,7 +4,7 @@ The workflow writes the requests; activities read them and write receipts and fa
 
 from pydantic import Field
 
-from quire.contracts.base import Lean, Wire, is_false
+from quire.contracts.base import Lean, Wire, is_false, is_none
 from quire.contracts.codes import FailureKind
 from quire.contracts.document import DocumentKind
 from quire.contracts.money import NOTHING, Paid
@@ -79,6 +79,9 @@ class AttemptReceipt(Lean):
     read_by: int | None = None
     # The vendor said that what is left of its rate is used up: the route rests so long.
     pause_s: float | None = None
+    # How far the text can be believed, and that it is the text layer's.
+    confidence: float | None = None
+    kept_layer: bool = False
     # Who served it: a short name that a worker keeps for its life.
     worker: str = ""
 
@@ -137,6 +140,8 @@ class FinalizeRequest(Wire):
     sealed_password: str | None = None
     # How often the document was stuck and started again.
     healed: int = 0
+    # Pages of a lower confidence are doubtful; none where nobody asked.
+    doubt_below: float | None = Field(default=None, exclude_if=is_none)
 
 
 class ReuseRequest(Wire):

@@ -6,11 +6,26 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from quire.contracts.base import Wire, is_empty, is_false
+from quire.contracts.base import Lean, Wire, is_empty, is_false, is_none
 from quire.contracts.document import DocumentKind, ReplacedRun
+from quire.contracts.judgement import Judgement
 from quire.contracts.page import Classification, Usage
 from quire.contracts.reading import Hyphens, ReadingOptions
 from quire.contracts.results import DocumentReport
+
+
+class LayerFacts(Lean):
+    """What is known of a page's text layer besides its text."""
+
+    # Shares: of unreadable characters, of impossible words, of text that nobody can see.
+    bad: float = 0.0
+    odd: float = 0.0
+    hidden: float = 0.0
+    # Its letters are drawn glyphs, of which nothing says what they mean.
+    traced: bool = False
+    # Pictures that may hold words and have none of the layer's: left, top, right and bottom as
+    # shares of the drawn page.
+    pictures: tuple[tuple[float, float, float, float], ...] = ()
 
 
 class PageSurvey(Wire):
@@ -22,10 +37,28 @@ class PageSurvey(Wire):
     text: str = ""
     # The same with its lines as they stand, where torn words were joined in `text`.
     unjoined: str = ""
+    layer: LayerFacts = Field(default=LayerFacts(), exclude_if=lambda f: f == LayerFacts())
+    # Which share of the page is ink, where it was measured.
+    ink: float | None = Field(default=None, exclude_if=is_none)
+    # What a person can see of the text, where that is not all of it.
+    visible: str | None = Field(default=None, exclude_if=is_none)
+
+    @property
+    def visible_text(self) -> str:
+        """The text that a person can see too."""
+        return self.text if self.visible is None else self.visible
 
     def text_with(self, hyphens: Hyphens) -> str:
         """The text as the setting wants it."""
         return self.unjoined if hyphens == "keep" and self.unjoined else self.text
+
+
+class StoredLine(NamedTuple):
+    """A line as an engine read it, with its score and where it stands on the page."""
+
+    text: str
+    score: float
+    box: tuple[float, float, float, float]
 
 
 class StoredAnswer(Wire):
@@ -40,6 +73,11 @@ class StoredAnswer(Wire):
     request_id: str | None = None
     # The run of a workflow that paid for it: for every other one it is free.
     bought_by: str = ""
+    # What an engine said of its reading, and how far the text can be believed; absent in answers
+    # of versions from before.
+    score: float | None = Field(default=None, exclude_if=is_none)
+    lines: tuple[StoredLine, ...] = Field(default=(), exclude_if=is_empty)
+    judgement: Judgement | None = Field(default=None, exclude_if=is_none)
 
 
 class Brief(Wire):

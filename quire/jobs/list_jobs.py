@@ -44,6 +44,7 @@ class JobFilter:
     status: str | None = None
     user: str | None = None
     fallback: bool = False
+    doubtful: bool = False
     since_s: float | None = None
     limit: int = 20
     # A row for every run of a job, and not only for its latest.
@@ -52,7 +53,7 @@ class JobFilter:
     @property
     def by_outcome(self) -> bool:
         """Whether an earlier run of a job may match while its latest does not."""
-        return self.fallback or self.status not in (None, "running")
+        return self.fallback or self.doubtful or self.status not in (None, "running")
 
     def check(self) -> None:
         """Raise `BadFilter` for what the server cannot search for."""
@@ -68,6 +69,8 @@ class JobFilter:
             parts.append(f"{search_attributes.USER.name} = {_quoted(self.user)}")
         if self.fallback:
             parts.append(f"{search_attributes.FALLBACK_PAGES.name} > 0")
+        if self.doubtful:
+            parts.append(f"{search_attributes.DOUBTFUL.name} = true")
         if self.since_s is not None:
             # The last run starts no earlier than the document, whose start is checked later.
             start = now - timedelta(seconds=self.since_s)
@@ -91,6 +94,10 @@ class JobRow:
     cost_usd: float | None = None
     # Unknown for a job that was started without it, as by an older version.
     source_name: str | None = None
+    # Whether it has pages of which little can be believed, and how far its text can be believed;
+    # unknown of a job of an older version, too.
+    doubtful: bool | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -229,6 +236,8 @@ def _row(execution: WorkflowExecution, started: datetime, name: str | None) -> J
         tokens=attributes.get(search_attributes.TOKENS),
         cost_usd=attributes.get(search_attributes.COST_USD),
         source_name=name,
+        doubtful=attributes.get(search_attributes.DOUBTFUL),
+        confidence=attributes.get(search_attributes.CONFIDENCE),
     )
 
 

@@ -8,6 +8,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
 from quire.app.parts import open_store
+from quire.contracts.judgement import Choice, Disagreement
 from quire.contracts.page import Attempt, Classification, PageError, TextSource
 from quire.contracts.status import PageRange, PageStatus
 from quire.contracts.stored import StoredAnswer
@@ -38,6 +39,14 @@ class Page:
     error: PageError | None = None
     # What the run paid for the page: None while the job runs, and where the price is unknown.
     cost_usd: float | None = None
+    # 0 to 1: about the share of the text that is right; None where nothing could be compared.
+    confidence: float | None = None
+    # The confidence is below the setting DOUBT_BELOW.
+    doubtful: bool = False
+    # What the text layer and the reading do not have in common, and which of them this text is;
+    # None while the job runs.
+    disagreement: Disagreement | None = None
+    choice: Choice | None = None
 
     @property
     def degraded(self) -> bool:
@@ -59,6 +68,10 @@ def result_pages(loaded: LoadedResult) -> tuple[Page, ...]:
             attempts=page.attempts,
             error=page.error,
             cost_usd=page.cost_usd,
+            confidence=page.confidence,
+            doubtful=page.doubtful,
+            disagreement=page.disagreement,
+            choice=page.choice,
         )
         for page in loaded.report.pages
     )
@@ -129,6 +142,8 @@ class PageFeed:
                 return None
             answer = StoredAnswer.model_validate_json(stored)
         number = status.page
+        # A text layer that was kept was read by nobody.
+        reader = None if source is TextSource.MUPDF else answer
         surveyed = {} if answer else await self._surveyed.between(sha256, number, number)
         if answer is None and number not in surveyed:
             return None
@@ -137,10 +152,12 @@ class PageFeed:
             text=page_body(answer.text if answer else surveyed[number]),
             source=source,
             classification=status.classification,
-            provider=answer.provider if answer else None,
-            model=answer.model if answer else None,
+            provider=reader.provider if reader else None,
+            model=reader.model if reader else None,
             attempts=status.attempts,
             error=status.error,
+            confidence=status.confidence,
+            doubtful=status.doubtful,
         )
 
 

@@ -94,19 +94,22 @@ def survey_pages(
 
 def _survey(document: Any, number: int) -> PageSurvey:
     try:
-        signals, text = measure_page(document.load_page(number - 1))
-        verdict, reason = classify(signals)
+        page = measure_page(document.load_page(number - 1))
+        verdict, reason = classify(page.signals)
     except Exception as error:  # MuPDF's own errors derive from Exception alone
         if _out_of_memory(error):
             raise MemoryError from None
         return unsurveyed(number, f"the page is damaged ({type(error).__name__})")
-    joined, unjoined = join_hyphens(text), keep_hyphens(text)
+    joined, unjoined = join_hyphens(page.text), keep_hyphens(page.text)
     return PageSurvey(
         page=number,
         classification=verdict,
         reason=reason,
         text=joined,
         unjoined="" if unjoined == joined else unjoined,
+        layer=page.layer,
+        ink=None if page.signals.ink is None else round(page.signals.ink, 4),
+        visible=page.visible,
     )
 
 

@@ -50,7 +50,12 @@ def survey_frame(path: str, frame: int, number: int) -> PageSurvey:
     if ink < BLANK_INK:
         reason = f"a page image with no ink on it (ink {ink:.2%})"
         return PageSurvey(page=number, classification=Classification.BLANK, reason=reason)
-    return PageSurvey(page=number, classification=Classification.SCANNED, reason="a page image")
+    return PageSurvey(
+        page=number,
+        classification=Classification.SCANNED,
+        reason="a page image",
+        ink=round(ink, 4),
+    )
 
 
 def draw_frame(path: str, frame: int, options: ImageOptions, scale: float) -> PageImage:

@@ -7,10 +7,11 @@ image may be anything from an empty sheet to a whole letter.
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from PIL import Image
 
+from quire.contracts.stored import LayerFacts
 from quire.domain.layout.letters import resolve_ligatures
 from quire.pdf.classify import DENSE_PATHS, FIGURE_SHARE, PAGE_WIDE, PageSignals
 from quire.pdf.drawings import (
@@ -26,6 +27,7 @@ from quire.pdf.mupdf import pymupdf
 from quire.pdf.page_text import page_text
 from quire.pdf.tables import Word, join_words, numeric_rows, rows_of, table_rows
 from quire.pdf.text_quality import measure_text
+from quire.pdf.unseen import visible_text, wordless_pictures
 
 MAX_TEXT_CHARS = 1_000_000
 CUT_MARK = "\n[text of this page cut here: it is longer than 1,000,000 characters]\n"
@@ -35,8 +37,19 @@ _INK_PIXELS = 420
 _TEXT_FLAGS = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
 
 
-def measure_page(page: Any) -> tuple[PageSignals, str]:
-    """The measurements of one page, and its text, which is cut with a mark if it is very long."""
+class Measured(NamedTuple):
+    """A page: its measurements, its text, and what is known of its text layer besides."""
+
+    signals: PageSignals
+    # Cut with a mark if it is very long.
+    text: str
+    layer: LayerFacts
+    # What a person can see of the text, where that is not all of it.
+    visible: str | None
+
+
+def measure_page(page: Any) -> Measured:
+    """All that the survey keeps of one page, and what its class follows from."""
     pymupdf.TOOLS.reset_mupdf_warnings()
     # MuPDF gives text and drawings in coordinates of the page before its rotation.
     frame = Box(0, 0, page.cropbox.width, page.cropbox.height)
@@ -76,7 +89,14 @@ def measure_page(page: Any) -> tuple[PageSignals, str]:
         ink_beside_text=ink_beside,
         damaged="error" in pymupdf.TOOLS.mupdf_warnings(),
     )
-    return signals, text
+    layer = LayerFacts(
+        bad=round(quality.bad_share, 3),
+        odd=round(quality.odd_word_share, 3),
+        hidden=round(signals.hidden_text_share, 3),
+        traced=signals.picture_fonts,
+        pictures=wordless_pictures(page, images, words),
+    )
+    return Measured(signals, text, layer, visible_text(textpage))
 
 
 _IMAGES = frozenset({"fill-image", "fill-imgmask"})

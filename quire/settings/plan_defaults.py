@@ -3,6 +3,7 @@
 Apart from the settings themselves, since a command that starts no document needs none of it.
 """
 
+from quire.contracts.judgement import DoubtPolicy
 from quire.contracts.plan import PlanDefaults
 from quire.contracts.reading import ImageOptions
 from quire.contracts.routing import BreakerPolicy, DispatchPolicy, ProviderPlan
@@ -64,4 +65,5 @@ def defaults_from_settings(
         context_bytes=settings.image_max_context_bytes,
         every_page=settings.image_send_all_pages,
         hyphens=settings.hyphens,
+        doubt=DoubtPolicy(below=settings.doubt_below, then=settings.doubt),
     )

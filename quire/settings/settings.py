@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 
+from quire.contracts.judgement import Doubt
 from quire.contracts.reading import Hyphens
 from quire.contracts.routing import Mode, Trip
 from quire.domain.document.prompt import DEFAULT_SYSTEM_PROMPT
@@ -93,6 +94,8 @@ class Settings(SettingsModel):
     local_ocr: Literal["auto", "always", "never"] = "auto"
     ai_system_prompt: str = DEFAULT_SYSTEM_PROMPT
     hyphens: Hyphens = "join"
+    doubt: Doubt = "flag"
+    doubt_below: float = Field(default=0.85, ge=0, le=1)
 
     max_file_size: Size = Field(default="200MB", validate_default=True)
     max_pages: int = Field(default=5000, ge=1, le=50_000)

@@ -24,29 +24,34 @@ class SurveyedTexts:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._kept: OrderedDict[str, tuple[int, dict[int, str]]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[int, dict[int, PageSurvey]]] = OrderedDict()
         self._bytes = 0
 
     async def between(self, sha256: str, first: int, last: int) -> dict[int, str]:
         """The texts of the pages from `first` to `last`, by page."""
-        texts: dict[int, str] = {}
-        for chunk in range(chunk_of(first), chunk_of(last) + 1):
-            for page, text in (await self._chunk(survey_key(sha256, chunk))).items():
-                if first <= page <= last:
-                    texts[page] = text
-        return texts
+        found = await self.surveys(sha256, first, last)
+        return {page: survey.text for page, survey in found.items()}
 
-    async def _chunk(self, key: str) -> dict[int, str]:
+    async def surveys(self, sha256: str, first: int, last: int) -> dict[int, PageSurvey]:
+        """All that is known of the pages from `first` to `last`, by page."""
+        found: dict[int, PageSurvey] = {}
+        for chunk in range(chunk_of(first), chunk_of(last) + 1):
+            for page, survey in (await self._chunk(survey_key(sha256, chunk))).items():
+                if first <= page <= last:
+                    found[page] = survey
+        return found
+
+    async def _chunk(self, key: str) -> dict[int, PageSurvey]:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key][1]
         data = await self._store.get(key)
         if data is None:
             return {}
-        texts = {survey.page: survey.text for survey in PAGES.validate_json(data)}
+        surveys = {survey.page: survey for survey in PAGES.validate_json(data)}
         if key not in self._kept:
-            self._kept[key] = (len(data), texts)
+            self._kept[key] = (len(data), surveys)
             self._bytes += len(data)
         while self._bytes > KEPT_BYTES:
             self._bytes -= self._kept.popitem(last=False)[1][0]
-        return texts
+        return surveys

@@ -25,9 +25,12 @@ FALLBACK_PAGES = SearchAttributeKey.for_int("QuireFallbackPages")
 TIMEOUT = SearchAttributeKey.for_bool("QuireTimeout")
 TOKENS = SearchAttributeKey.for_int("QuireTokens")
 COST_USD = SearchAttributeKey.for_float("QuireCostUsd")
+DOUBTFUL = SearchAttributeKey.for_bool("QuireDoubtful")
+CONFIDENCE = SearchAttributeKey.for_float("QuireConfidence")
 
 _KEYS: tuple[SearchAttributeKey[Any], ...] = (
-    STATUS, USER, ENGINE, PAGES, FALLBACK_PAGES, TIMEOUT, TOKENS, COST_USD,
+    STATUS, USER, ENGINE, PAGES, FALLBACK_PAGES, TIMEOUT, TOKENS, COST_USD, DOUBTFUL,
+    CONFIDENCE,
 )  # fmt: skip
 # As `temporal operator search-attribute create --type` has them.
 _TYPES = {

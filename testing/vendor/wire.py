@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from testing.prose import WORDS
+
 Api = Literal["openai", "anthropic"]
 Json = dict[str, Any]
 
@@ -115,9 +117,11 @@ def models() -> Json:
 
 
 def own_words(asked: Asked) -> str:
-    """The answer when nobody programmed one: the same request always gets the same text."""
+    """The answer when nobody programmed one: the same request always gets the same text, which
+    is that of the pages of the test documents."""
     markers = list(dict.fromkeys(re.findall(r"marker-\d+", asked.user)))
-    return f"Read by {asked.model}: {' '.join(markers)}".rstrip(": ")
+    first = f"Read by {asked.model}: {' '.join(markers)}".rstrip(": ")
+    return f"{first}\n{(3 * WORDS).strip()}"
 
 
 def answer(

@@ -77,6 +77,7 @@ TABLE = {
     "BAD_BODY": ("GW_5XX", "route", "route", "backoff"),
     "CONTENT": ("GW_4XX", "provider", None, "backoff"),
     "OUTPUT": ("GW_5XX", "route", None, "backoff"),
+    "UNREADABLE": ("GW_4XX", "route", None, "backoff"),
     "RENDER": ("IO_ERROR", "every_route", None, "backoff"),
     "STORAGE": ("IO_ERROR", "every_route", None, "backoff"),
     "BUG": ("UNKNOWN", "route", None, "backoff"),

@@ -56,10 +56,13 @@ def test_every_kind_can_be_told(kind: FailureKind) -> None:
 
 
 @pytest.mark.parametrize("source", TextSource)
-def test_only_models_read_pages(source: TextSource) -> None:
+def test_who_read_a_page_is_its_last_route_or_the_one_that_was_kept(source: TextSource) -> None:
+    """Also where its text layer was found to be the better text."""
     record = PageRecord(page=1, source=source, attempts=(AttemptNote(2, OK),))
-    nobody = source.value.startswith("mupdf")
+    nobody = source.degraded and source.value.startswith("mupdf")
     assert record.read_by == (None if nobody else 2)
+    assert record.model_copy(update={"attempts": ()}).read_by is None
+    assert record.model_copy(update={"kept": 1}).read_by == 1
     assert source.degraded == ("fallback" in source.value)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from PIL import Image
 
 from quire.contracts.page import Classification
-from testing.pdfs import WORDS, picture_of, pymupdf
+from testing.pdfs import picture_of, pymupdf
+from testing.prose import WORDS
 
 TEXT, GRAPHICS = Classification.TEXT_ONLY, Classification.HAS_GRAPHICS
 SCANNED, BLANK = Classification.SCANNED, Classification.BLANK

@@ -9,7 +9,8 @@ from quire.pdf.classify import PageSignals, classify
 from quire.pdf.drawings import DrawingSignals
 from quire.pdf.signals import CUT_MARK, MAX_TEXT_CHARS, measure_page
 from quire.pdf.text_quality import TextQuality, measure_text
-from testing.pdfs import WORDS, pymupdf
+from testing.pdfs import pymupdf
+from testing.prose import WORDS
 from tests.pdf.pages import PAGES
 
 EMPTY = TextQuality(0, 0, 0)
@@ -27,7 +28,7 @@ def made(draw: Any) -> Any:
 def test_made_page(name: str) -> None:
     expected, draw = PAGES[name]
     with made(draw) as document:
-        signals, _ = measure_page(document[0])
+        signals = measure_page(document[0]).signals
     verdict, reason = classify(signals)
     assert verdict == expected, f"{reason}: {signals}"
     assert reason
@@ -39,14 +40,14 @@ def test_every_class_is_among_the_made_pages() -> None:
 
 def test_the_text_of_a_page_comes_with_its_signals() -> None:
     with made(lambda page: page.insert_text((72, 72), "Smörgåsbord naïve Łódź")) as document:
-        _, text = measure_page(document[0])
+        text = measure_page(document[0]).text
     assert text.startswith("Smörgåsbord naïve")
 
 
 def test_absurdly_long_text_is_cut_and_says_so() -> None:
     line = "a" * 50 + "\n"
     with made(lambda page: page.insert_text((9, 72), line * 21_000, fontsize=0.02)) as document:
-        _, text = measure_page(document[0])
+        text = measure_page(document[0]).text
     assert len(text) == MAX_TEXT_CHARS
     assert text.endswith(CUT_MARK)
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from testing.damage import objects
+from testing.prose import WORDS
 from testing.tool import Ran, Tool
 from testing.vendor.behaviours import (
     vendor_answers,
@@ -78,7 +79,7 @@ def test_nothing_to_retry_says_so(
 def test_named_good_page_is_read_anew(tool: Tool, vendor: StandIn, mixed: Path) -> None:
     tool.process(mixed, "--job-id", "named", WHEN_BUSY="wait")
     vendor.reset()
-    vendor.behave(vendor_answers("Another reading of the page."))
+    vendor.behave(vendor_answers(f"Another reading of the page. {WORDS}"))
     ran = tool.run("retry", "named", "--pages", "6", "--json", WHEN_BUSY="wait")
     assert ran.code == 0, ran.err
     assert len(vendor.calls()) == 1

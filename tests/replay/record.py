@@ -20,6 +20,7 @@ from quire.temporal.connect import connect
 from testing import pdfs
 from testing.brick import brick, bricking_worker, poke
 from testing.cluster import SOON_CONTINUED, Cluster
+from testing.prose import WORDS
 from testing.tool import Ran, Tool
 from testing.vendor.behaviours import (
     vendor_answers,
@@ -154,6 +155,14 @@ def deadline_grows(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
     run("process", pdfs.scanned_pdf(pdf.with_name("scans.pdf"), 19), "--engine", "local")
 
 
+def second_opinions(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """Two readings are doubtful: the second one of page 4 is better, and that of page 5 is not."""
+    vendor.behave(vendor_answers_late(0.05))
+    vendor.behave(vendor_answers("The harbour master keeps a log of ships."), marker="page 5 of")
+    vendor.behave(vendor_answers(WORDS), marker="page [45] of", first=2)
+    run("process", pdf)
+
+
 SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
     scene.__name__: (scene, settings)
     for scene, settings in [
@@ -176,6 +185,7 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
         (paced_and_hedged, {}),
         (read_by_ocr, {"LOCAL_OCR": "auto"}),
         (deadline_grows, {"LOCAL_OCR": "auto"}),
+        (second_opinions, {"DOUBT": "reread"}),
     ]
 }
 

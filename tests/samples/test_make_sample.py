@@ -14,7 +14,7 @@ from testing import pdfs
 
 def test_every_class_of_page(tmp_path: Path) -> None:
     with pdfs.pymupdf.open(make_sample(tmp_path / "new folder" / "a.pdf")) as document:
-        seen = [classify(measure_page(page)[0])[0] for page in document]
+        seen = [classify(measure_page(page).signals)[0] for page in document]
     assert seen == [
         Classification.TEXT_ONLY,
         Classification.HAS_GRAPHICS,

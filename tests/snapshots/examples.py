@@ -29,7 +29,7 @@ from quire.contracts.steps import (
     DocumentReceipt,
     FinalizeRequest,
 )
-from quire.contracts.stored import PageSurvey, StoredAnswer, StoredResult
+from quire.contracts.stored import LayerFacts, PageSurvey, StoredAnswer, StoredResult
 from tests.snapshots.keys import BRIEF, LOCAL, PLAN, ROUTE, SHA
 
 PAID = Paid(input_tokens=1200, output_tokens=340, microdollars=4210)
@@ -51,6 +51,8 @@ RECORD = PageRecord(
     answer="answers/ab/key.json",
     reused=True,
     wasted=UNPRICED,
+    confidence=0.93,
+    kept=1,
 )
 PAGE = CarriedPage(
     page=7,
@@ -68,6 +70,7 @@ PAGE = CarriedPage(
     last_attempt=1009.25,
     strikes=(0, 1),
     back_since=1009.25,
+    second_opinion=True,
 )
 DISPATCH = CarriedDispatch(
     pages=(PAGE,),
@@ -204,6 +207,8 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             read_by=2,
             pause_s=2.5,
             worker="a1b2",
+            confidence=0.93,
+            kept_layer=True,
         ),
     },
     "AttemptRest": {
@@ -250,6 +255,12 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
         )
     },
     "FinalizeRequest": {"main": FINALIZE},
+    "LayerFacts": {
+        "bare": LayerFacts(),
+        "full": LayerFacts(
+            bad=0.01, odd=0.2, hidden=1.0, traced=True, pictures=((0.1, 0.2, 0.5, 0.9),)
+        ),
+    },
     "PageRecord": {"bare": PageRecord(page=7), "full": RECORD},
     "PageSurvey": {
         "main": PageSurvey(page=1, classification=Classification.BLANK, reason="no ink")

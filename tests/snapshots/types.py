@@ -16,6 +16,7 @@ from quire.contracts.document import (
     RetryRequest,
     RetryResult,
 )
+from quire.contracts.judgement import Choice, Difference, Disagreement, DoubtPolicy, Judgement
 from quire.contracts.money import Paid
 from quire.contracts.page import Attempt, AttemptNote, PageError, PageRecord, Usage
 from quire.contracts.plan import DocumentPlan, PlanDefaults
@@ -66,8 +67,10 @@ from quire.contracts.stored import (
     ImageList,
     ImageManifest,
     ImagePage,
+    LayerFacts,
     PageSurvey,
     StoredAnswer,
+    StoredLine,
     StoredResult,
 )
 from quire.contracts.watch import Healed, StuckDocument, WatchRequest, WatchResult
@@ -91,7 +94,10 @@ MODELS: dict[str, type[BaseModel]] = {
     "CarriedPage": CarriedPage,
     "Chain": Chain,
     "ChainRequest": ChainRequest,
+    "Choice": Choice,
     "Deferral": Deferral,
+    "Difference": Difference,
+    "Disagreement": Disagreement,
     "DispatchPolicy": DispatchPolicy,
     "DocumentPlan": DocumentPlan,
     "DocumentReport": DocumentReport,
@@ -99,12 +105,15 @@ MODELS: dict[str, type[BaseModel]] = {
     "DocumentResult": DocumentResult,
     "DocumentRun": DocumentRun,
     "DocumentStatus": DocumentStatus,
+    "DoubtPolicy": DoubtPolicy,
     "ErrorInfo": ErrorInfo,
     "FinalizeRequest": FinalizeRequest,
     "Healed": Healed,
     "ImageList": ImageList,
     "ImageManifest": ImageManifest,
     "ImageOptions": ImageOptions,
+    "Judgement": Judgement,
+    "LayerFacts": LayerFacts,
     "PageError": PageError,
     "PageRange": PageRange,
     "PageRecord": PageRecord,
@@ -148,6 +157,7 @@ TUPLES: dict[str, type[tuple[Any, ...]]] = {
     "FlightView": FlightView,
     "ImagePage": ImagePage,
     "Paid": Paid,
+    "StoredLine": StoredLine,
 }
 
 _LABELS: dict[Any, str] = {kind: label for label, kind in {**MODELS, **TUPLES}.items()}

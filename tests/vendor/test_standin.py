@@ -61,8 +61,9 @@ def _ask(
 
 
 def test_same_question_same_answer(vendor: StandIn) -> None:
-    answers = {_ask(vendor.url) for _ in range(3)}
-    assert answers == {(200, "Read by m: marker-3 marker-12")}
+    ((status, answer),) = {_ask(vendor.url) for _ in range(3)}
+    assert status == 200
+    assert answer.startswith("Read by m: marker-3 marker-12\n")
 
 
 def test_latest_rule_that_matches_decides(vendor: StandIn) -> None:

@@ -386,7 +386,8 @@ def test_page_read_again_waits_as_if_new_and_open_breakers_may_be_probed() -> No
         (TextSource.AI, 3),
         (TextSource.OCR, 3),
         (TextSource.OCR_FALLBACK, 2),
-        (TextSource.MUPDF, 2),
+        # The local engine has read it, and its text layer was kept.
+        (TextSource.MUPDF, 3),
         (TextSource.MUPDF_FALLBACK, 2),
         (TextSource.MUPDF_TIMEOUT_FALLBACK, 2),
     ],

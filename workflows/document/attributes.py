@@ -18,6 +18,8 @@ def attributes_of_result(meta: ResultMetadata, engine: str) -> list[SearchAttrib
         key.PAGES.value_set(meta.total_pages),
         key.FALLBACK_PAGES.value_set(meta.pages_failed),
         key.TIMEOUT.value_set(meta.timeout_occurred),
+        key.DOUBTFUL.value_set(meta.doubtful_pages > 0),
+        *([] if meta.confidence is None else [key.CONFIDENCE.value_set(meta.confidence)]),
         *_bill(meta.input_tokens + meta.output_tokens, meta.cost_usd),
         # A client of a cluster could only guess it.
         key.ENGINE.value_set(engine),

@@ -64,6 +64,7 @@ class ChosenPages:
             else carried.deadline,
             vision={n: self.class_of(n) for n in self.vision if n not in taken_over},
             carried=carried.dispatch,
+            doubt=carried.plan.doubt,
         )
         for number in sorted(again.keys() & self.dispatch.pages.keys()):
             self.dispatch.withdraw(number)

@@ -71,6 +71,9 @@ def _sources(state: DocumentState, records: Iterable[PageRecord]) -> str:
     for record in records:
         by_source.setdefault(record.source.value, []).append(record.page)
     dispatch = state.pages.dispatch
+    doubtful = [record.page for record in records if state.is_doubtful(record)]
+    if doubtful:
+        by_source["doubtful (of these)"] = doubtful
     if dispatch is not None and dispatch.flights:
         by_source["in flight"] = sorted(dispatch.flights)
     if dispatch is not None and dispatch.waiting:

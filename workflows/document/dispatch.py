@@ -8,8 +8,8 @@ from bisect import insort
 from collections.abc import Mapping
 
 from quire.contracts.carried import CarriedDispatch, CarriedPage
+from quire.contracts.judgement import DoubtPolicy
 from quire.contracts.money import NOTHING
-from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
 from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
 from quire.contracts.selection import Assignment, Selection, Snapshot
@@ -21,8 +21,9 @@ from workflows.document.answer_times import AnswerTimes
 from workflows.document.crowd import Crowd
 from workflows.document.fleet import Fleet
 from workflows.document.flights import Flight, Flights
-from workflows.document.page_state import PageState
-from workflows.document.snapshot import take_snapshot
+from workflows.document.page_state import PageState, text_source_of
+from workflows.document.second_opinion import barred_from_second_opinion
+from workflows.document.snapshot import could_change_anything, take_snapshot
 
 
 class DispatchState:
@@ -42,11 +43,13 @@ class DispatchState:
         deadline: float,
         vision: Mapping[int, Classification],
         carried: CarriedDispatch = CarriedDispatch(),  # noqa: B008 (it is frozen)
+        doubt: DoubtPolicy | None = None,
     ) -> None:
         self.job_id = job_id
         self.routes = routes
         self.policy = dispatch
         self.deadline = deadline
+        self.doubt = doubt
         self.pages = {n: PageState(n, vision[n]) for n in sorted(vision)}
         self.flights = Flights()
         self.records: dict[int, PageRecord] = {}
@@ -104,31 +107,8 @@ class DispatchState:
         return not self.waiting and not self.flights
 
     def wants_selection(self) -> bool:
-        """Could a selection change anything? One that could not would only lengthen history.
-
-        While pages are queued behind every slot, the next selection can wait until one of these
-        queues is empty.
-        """
-        room = self.policy.window - self.flights.count
-        if room <= 0:
-            return False
-        if not self.waiting:
-            return self.times.may_hedge_now
-        if self.disturbed or not self.flights:
-            return True
-        if self.fleet.waits_for_room(room, self.policy.window):
-            return False
-        load = self.flights.load()
-        for index, route in enumerate(self.routes):
-            if route.is_last_resort:
-                continue
-            well = self.health.is_well(route)
-            queue = 1 + self.fleet.ahead(index) if well and index in self.answered else 0
-            if load[index] < self.fleet.limit(index) + queue:
-                return True
-            if well and self.policy.when_busy == "wait":
-                return False
-        return False
+        """Could a selection change anything? One that could not would only lengthen history."""
+        return could_change_anything(self)
 
     def snapshot(self, now: float) -> Snapshot:
         """All that a selection looks at."""
@@ -204,8 +184,22 @@ class DispatchState:
             self.pages[number].called_off(other.route)
         read_by = flight.route if receipt.read_by is None else receipt.read_by
         self.pages[number].read(read_by, receipt)
-        self._end(number, _source_of(self.routes[read_by]), reused=receipt.reused)
+        self._end(number, text_source_of(self.routes[read_by], receipt), receipt)
+        self._ask_another_if_doubtful(number, now)
         return other
+
+    def _ask_another_if_doubtful(self, number: int, now: float) -> None:
+        """Have the page read by another model too, where the plan says so and one has the time."""
+        page, record = self.pages[number], self.records[number]
+        barred = barred_from_second_opinion(
+            self.routes, record, page.barred_for_good, self.doubt, self.deadline - now
+        )
+        if barred is None or page.second_opinion:
+            return
+        del self.records[number]
+        page.ask_another(record, barred, now)
+        self.disturbed = True
+        self._wait(number)
 
     def read_twice(self, number: int, receipt: AttemptReceipt, route: int) -> bool:
         """Whether another answer is paid for and not used: it may be the first one, found."""
@@ -215,6 +209,8 @@ class DispatchState:
         if record:
             wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
             self.records[number] = record.model_copy(update={"wasted": wasted})
+        elif (page := self.pages[number]).second_opinion:
+            page.wasted = page.wasted.plus(receipt.paid).plus(receipt.wasted)
         return True
 
     def failed(
@@ -291,13 +287,11 @@ class DispatchState:
         self.waiting.clear()
         self.flights.clear()
 
-    def _end(self, number: int, source: TextSource, *, reused: bool = False) -> None:
+    def _end(self, number: int, source: TextSource, receipt: AttemptReceipt | None = None) -> None:
         page = self.pages[number]
-        error = page.error or (self.health.why_no_route() if source.degraded else None)
-        self.records[number] = page.record(source, error, reused=reused)
-
-
-def _source_of(route: Route) -> TextSource:
-    if route.provider != LOCAL_PROVIDER:
-        return TextSource.AI
-    return TextSource.OCR_FALLBACK if route.degrades else TextSource.OCR
+        self.records[number] = page.record(
+            source,
+            page.error or (self.health.why_no_route() if source.degraded else None),
+            reused=receipt is not None and receipt.reused,
+            confidence=receipt.confidence if receipt else None,
+        )

@@ -7,7 +7,9 @@ from typing import Any
 from quire.contracts.carried import CarriedPage
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
+from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import AttemptNote, Classification, PageError, PageRecord, TextSource
+from quire.contracts.routing import Route
 from quire.contracts.selection import PageView
 from quire.contracts.steps import AttemptFailure, AttemptReceipt
 from quire.domain.document.attempts import CALLED_OFF, OK
@@ -46,6 +48,8 @@ class PageState:
     # A route for each failure that counts against the page, and when it last went to the back.
     strikes: list[int] = field(default_factory=list)
     back_since: float = 0.0
+    # The earlier reading is doubtful: another model reads the page too, and the better one stands.
+    second_opinion: bool = False
 
     @classmethod
     def to_read_again(
@@ -102,12 +106,17 @@ class PageState:
         return tuple(sorted(route for route, kind in kinds.items() if MEANING[kind].trips))
 
     def record(
-        self, source: TextSource, error: PageError | None, *, reused: bool = False
+        self,
+        source: TextSource,
+        error: PageError | None,
+        *,
+        reused: bool = False,
+        confidence: float | None = None,
     ) -> PageRecord:
         """How the page ends with a text from this source; a better earlier reading stands."""
         if source.degraded and self.earlier is not None and source is not self.earlier.source:
-            return self.earlier.model_copy(update={"wasted": self.wasted})
-        return PageRecord(
+            return self._earlier(self.earlier, self.wasted)
+        record = PageRecord(
             page=self.page,
             source=source,
             attempts=tuple(self.attempts),
@@ -115,7 +124,26 @@ class PageState:
             take=self.take,
             reused=reused,
             wasted=self.wasted.plus(self.paid_before),
+            confidence=confidence,
         )
+        first = self.earlier if self.second_opinion else None
+        if first is not None and (first.confidence or 0.0) >= (confidence or 0.0):
+            return self._earlier(first, self.wasted.plus(self.paid))
+        return record
+
+    def _earlier(self, earlier: PageRecord, wasted: Paid) -> PageRecord:
+        kept: dict[str, Any] = {"wasted": wasted}
+        if self.second_opinion:
+            kept |= {"attempts": tuple(self.attempts), "kept": earlier.read_by}
+        return earlier.model_copy(update=kept)
+
+    def ask_another(self, record: PageRecord, barred: Iterable[int], now: float) -> None:
+        """Its reading is doubtful: it waits for a route that is not barred, behind all others."""
+        self.earlier, self.second_opinion = record, True
+        self.wasted, self.paid_before, self.paid = record.wasted, self.paid, NOTHING
+        self.barred_for_good = sorted({*self.barred_for_good, *barred})
+        self.barred = list(self.barred_for_good)
+        self.back_since = now
 
     @property
     def moved(self) -> tuple[int, int] | None:
@@ -178,3 +206,12 @@ class PageState:
                 self.barred.append(route)
             if for_good and route not in self.barred_for_good:
                 self.barred_for_good.append(route)
+
+
+def text_source_of(route: Route, receipt: AttemptReceipt) -> TextSource:
+    """Where the text of a page is from that this route has read."""
+    if route.provider != LOCAL_PROVIDER:
+        return TextSource.AI
+    if receipt.kept_layer:
+        return TextSource.MUPDF_FALLBACK if route.degrades else TextSource.MUPDF
+    return TextSource.OCR_FALLBACK if route.degrades else TextSource.OCR

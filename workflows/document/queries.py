@@ -58,6 +58,7 @@ def status(state: DocumentState) -> DocumentStatus:
             output_tokens=progress.spent.output_tokens,
             cost_usd=progress.spent.dollars,
             routes=tuple(state.route_keys),
+            doubtful=sum(map(state.is_doubtful, records)),
         ),
         heartbeat_at=_iso(progress.heartbeat),
         started_at=_iso(state.started),
@@ -110,6 +111,8 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
             route=None if record.read_by is None else routes[record.read_by],
             attempts=expand_attempts(record.attempts, routes),
             error=record.error,
+            confidence=record.confidence,
+            doubtful=state.is_doubtful(record),
             last_attempt_at=last_attempt_at,
             # A person who has it read again ends what kept it from single routes.
             retry_after=_iso(routes_open(state, number)[0] or None)

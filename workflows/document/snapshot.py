@@ -43,6 +43,34 @@ def take_snapshot(dispatch: "DispatchState", now: float) -> Snapshot:
     )
 
 
+def could_change_anything(dispatch: "DispatchState") -> bool:
+    """Whether a selection could; one that could not would only lengthen history.
+
+    While pages are queued behind every slot, the next selection can wait until one of these
+    queues is empty.
+    """
+    room = dispatch.policy.window - dispatch.flights.count
+    if room <= 0:
+        return False
+    if not dispatch.waiting:
+        return dispatch.times.may_hedge_now
+    if dispatch.disturbed or not dispatch.flights:
+        return True
+    if dispatch.fleet.waits_for_room(room, dispatch.policy.window):
+        return False
+    load = dispatch.flights.load()
+    for index, route in enumerate(dispatch.routes):
+        if route.is_last_resort:
+            continue
+        well = dispatch.health.is_well(route)
+        queue = 1 + dispatch.fleet.ahead(index) if well and index in dispatch.answered else 0
+        if load[index] < dispatch.fleet.limit(index) + queue:
+            return True
+        if well and dispatch.policy.when_busy == "wait":
+            return False
+    return False
+
+
 def _in_view(dispatch: "DispatchState", now: float) -> list[PageState]:
     """The first pages of each sort that may start now, and the one that may start next.
 

@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 
 from quire.contracts.carried import Carried
 from quire.contracts.codes import ErrorInfo
-from quire.contracts.page import TextSource
+from quire.contracts.page import PageRecord, TextSource
 from quire.contracts.plan import DocumentPlan
 from quire.contracts.watch import Healed
 from quire.domain import errors
 from quire.domain.document.attempts import CANCELLED, DEADLINE
 from quire.domain.document.deadline import deadline_words
+from quire.domain.document.doubt import is_doubtful
 from quire.domain.document.stuck import HEALED_WARNING
 from workflows.document.chosen_pages import ChosenPages
 from workflows.document.progress import Phase, Progress
@@ -155,6 +156,15 @@ class DocumentState:
     def engine(self) -> str:
         """The provider of the first route."""
         return self.plan.engine if self.plan else "none"
+
+    @property
+    def doubt_below(self) -> float | None:
+        """Pages of a lower confidence are doubtful; none in plans from before there were any."""
+        return self.plan.doubt.below if self.plan and self.plan.doubt else None
+
+    def is_doubtful(self, record: PageRecord) -> bool:
+        """Whether little of the ended page's text can be believed."""
+        return is_doubtful(record.source, record.confidence, self.doubt_below)
 
     @property
     def route_keys(self) -> tuple[str, ...]:

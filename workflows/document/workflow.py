@@ -161,6 +161,7 @@ class DocumentWorkflow:
                     carried.plan, self._state.pages.chosen, text_only=request.text_only
                 ),
                 sealed_password=request.sealed_password,
+                doubt_below=self._state.doubt_below,
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
+from quire.contracts.judgement import DoubtPolicy
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.plan import DocumentPlan
 from quire.contracts.reading import Hyphens, ReadingOptions, TextOptions
@@ -15,7 +16,7 @@ from quire.domain.page_ranges import format_pages
 # Where things are by kind; what else is under the store's root is not the store's.
 KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine")
 # Raise when the survey's rules or texts change: older surveys are then made again.
-SURVEY_VERSION = 3
+SURVEY_VERSION = 4
 # Pages a survey object: few enough objects for long documents, small enough to read for one page.
 SURVEY_CHUNK = 25
 
@@ -88,7 +89,7 @@ def finished_id(plan: DocumentPlan, pages: Sequence[int], *, text_only: bool) ->
 
     A forced run has the same name as a run that is not: its result is the newer truth.
     """
-    identity = [
+    identity: list[object] = [
         SURVEY_VERSION,
         reading_id(plan.reading.model_copy(update={"salt": ""})),
         [route.key for route in plan.chain.routes],
@@ -96,6 +97,8 @@ def finished_id(plan: DocumentPlan, pages: Sequence[int], *, text_only: bool) ->
         text_only,
         format_pages(pages),
     ]
+    if plan.doubt not in (None, DoubtPolicy()):
+        identity.append(plan.doubt.model_dump(mode="json"))
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
 
 

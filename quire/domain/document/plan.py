@@ -61,6 +61,7 @@ def make_plan(
         every_page=defaults.every_page,
         survey_head=SURVEY_HEAD,
         page_s=_page_s(chain, asked=defaults.deadline_given or request.deadline_s is not None),
+        doubt=defaults.doubt,
     )
 
 

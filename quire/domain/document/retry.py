@@ -61,6 +61,7 @@ def _record(page: PageResult, source: TextSource, routes: tuple[str, ...]) -> Pa
         take=page.take,
         answer=page.answer,
         reused=page.answer is not None,
+        confidence=page.confidence,
     )
 
 

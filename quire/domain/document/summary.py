@@ -10,6 +10,7 @@ from quire.contracts.stored import StoredAnswer
 from quire.domain.counts import counted
 from quire.domain.document.degraded import degraded_words
 from quire.domain.document.stuck import HEALED_WARNING
+from quire.domain.page_ranges import format_pages
 
 
 def summarize(
@@ -25,9 +26,10 @@ def summarize(
     sources = Counter(page.source for page in pages)
     degraded = sum(count for source, count in sources.items() if source.degraded)
     costs = [page.cost_usd for page in pages]
+    doubtful = [page.page for page in pages if page.doubtful]
     return DocumentResult(
         job_id=request.job_id,
-        message=_message(request, degraded, pages),
+        message=_message(request, degraded, pages) + _doubt_words(len(doubtful)),
         source=request.source,
         sha256=request.sha256,
         page_count=request.page_count,
@@ -60,8 +62,20 @@ def summarize(
             cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
             warnings=request.warnings,
             healed=request.healed,
+            doubtful_pages=len(doubtful),
+            doubtful=format_pages(doubtful),
+            confidence=_mean_confidence(pages),
         ),
     )
+
+
+def _mean_confidence(pages: Sequence[PageResult]) -> float | None:
+    """By the pages' lengths: a line on a page of its own says little of a document."""
+    known = [(page.confidence, page.chars) for page in pages if page.confidence is not None]
+    letters = sum(chars for _, chars in known)
+    if not letters:
+        return None
+    return round(sum(confidence * chars for confidence, chars in known) / letters, 3)
 
 
 def price_page(record: PageRecord, answer: StoredAnswer | None) -> tuple[Usage, float | None]:
@@ -105,3 +119,7 @@ def _message(request: FinalizeRequest, degraded: int, pages: Sequence[PageResult
     elif degraded:
         said = f"Completed; {some} degraded"
     return f"{said} {degraded_words(pages, request.job_id, request.user_id)}".rstrip()
+
+
+def _doubt_words(doubtful: int) -> str:
+    return f"; {counted(doubtful, 'page')} doubtful" if doubtful else ""

@@ -104,7 +104,15 @@ MEANING: dict[FailureKind, Meaning] = {
         "route",
         None,
         "backoff",
-        "The answer was cut off or repeats itself: retry on another model.",
+        "The answer was cut off, repeats itself or is of another page: retry on another model.",
+    ),
+    FailureKind.UNREADABLE: Meaning(
+        Code.GW_4XX,
+        "terminal",
+        "route",
+        None,
+        "backoff",
+        "OCR cannot read this page: look at the page itself, or have a vision model read it.",
     ),
     FailureKind.RENDER: Meaning(
         Code.IO_ERROR,
@@ -194,7 +202,15 @@ DESCRIBED: dict[FailureKind, tuple[str, str]] = {
         "next provider; counts against it",
     ),
     FailureKind.BAD_BODY: ("the answer cannot be understood", "next route; counts against it"),
-    FailureKind.OUTPUT: ("the answer was cut off or repeats itself", "next route"),
+    FailureKind.OUTPUT: (
+        "the answer was cut off, repeats itself, or has nothing to do with the page's text layer",
+        "next route",
+    ),
+    FailureKind.UNREADABLE: (
+        "OCR found no words on the page, or is sure of hardly any: it is turned, illegible, a "
+        "picture, or in a script that the engine does not read",
+        "another route; else the page falls back",
+    ),
     FailureKind.RENDER: ("the page cannot be drawn", "the page falls back"),
     FailureKind.STORAGE: (
         "the store failed again and again, or a folder that a setting names cannot be used",

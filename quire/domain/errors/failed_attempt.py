@@ -94,6 +94,18 @@ def answer_empty() -> AttemptFailed:
     return AttemptFailed(FailureKind.BAD_BODY, "The answer was empty.")
 
 
+def answer_unrelated(route: str, wasted: Paid) -> AttemptFailed:
+    """The page has a text layer that is surely a text, and the answer has none of its words: the
+    model followed what is written on the page, or answered for another one."""
+    message = f"{route}: The answer has nothing to do with the text layer of the page."
+    return AttemptFailed(FailureKind.OUTPUT, message, wasted=wasted)
+
+
+def page_unreadable(route: str, why: str) -> AttemptFailed:
+    """An engine that says how sure it is has not read the page."""
+    return AttemptFailed(FailureKind.UNREADABLE, f"{route}: The page cannot be read: {why}.")
+
+
 # --- the call ------------------------------------------------------------------------------
 
 

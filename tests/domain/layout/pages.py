@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass, field
 
 from quire.domain.layout.slant import Piece
-from testing.pdfs import WORDS
+from testing.prose import WORDS
 
 WIDTH, HEIGHT = 1200.0, 1700.0
 LETTER = 22.0

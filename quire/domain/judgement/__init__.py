@@ -1,0 +1,1 @@
+"""How far a page's text can be believed, and which of its texts is the better one: pure rules."""
