@@ -21,7 +21,7 @@ def _scan(folder: Path, paper: tuple[float, float], pixels: tuple[int, int], sha
     document = pymupdf.open()  # type: ignore[no-untyped-call]
     page = document.new_page(width=paper[0], height=paper[1])
     box = (0, 0, paper[0], paper[1] * share)
-    page.insert_image(box, stream=out.getvalue(), keep_proportion=False)
+    page.insert_image(box, stream=out.getvalue(), keep_proportion=False)  # type: ignore[no-untyped-call]
     path = folder / "scan.pdf"
     document.save(path)  # type: ignore[no-untyped-call]
     return str(path)

@@ -149,9 +149,10 @@ async def test_turned_page_is_read_upright(
     page = document.new_page(width=595, height=842)
     for number, line in enumerate(LINES):
         page.insert_text((60, 80 + 18 * number), line, fontsize=11)
-    page.set_rotation(degrees)
+    page.set_rotation(degrees)  # type: ignore[no-untyped-call]
     pixels = page.get_pixmap(dpi=100)
-    image = PageImage(pixels.tobytes("png"), "image/png", pixels.width, pixels.height)
+    data = pixels.tobytes("png")  # type: ignore[no-untyped-call]
+    image = PageImage(data, "image/png", pixels.width, pixels.height)
     answer = await engine.read_page("rapidocr", PageQuestion(image, "", ""), 60)
     expected = "\n".join(LINES)
     assert _distance(answer.text, expected) / len(expected) < 0.02
