@@ -1,8 +1,8 @@
-"""Where documents are measured: a Temporal server, one long-running worker, and a client.
+"""Where documents are measured: a Temporal server, long-running workers, and a client.
 
-The server has the pragmas of the embedded one. The worker has read a small document before the
-first that counts, so its SDKs are imported and its MuPDF children run: what a document costs on
-a machine that is in service, not what starting costs.
+The server has the pragmas of the embedded one. The workers (one, where nothing else is asked for)
+have read a small document before the first that counts, so their SDKs are imported and their MuPDF
+children run: what a document costs on a machine that is in service, not what starting costs.
 """
 
 import asyncio
@@ -62,6 +62,8 @@ class History:
     bytes: int
     seconds: float
     started: float
+    # Why tasks of the workflow failed; each was done again.
+    failed_tasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,22 +138,31 @@ class Meter:
 class Stage:
     """`async with Stage(folder, vendor, slots) as stage: await stage.read(source, job)`."""
 
-    def __init__(self, folder: Path, vendor: StandInProcess, slots: int, **settings: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        vendor: StandInProcess,
+        slots: int,
+        workers: int = 1,
+        /,
+        **settings: str,
+    ) -> None:
         self.folder = folder
         self._vendor = vendor
         self._cluster = Cluster(folder)
-        tool = Tool(folder / "state", vendor, **settings_for(slots), **settings)
-        self._tool = tool
+        self._tool = Tool(folder / "state", vendor, **{**settings_for(slots), **settings})
         self._slots = slots
+        self._workers = workers
 
     async def __aenter__(self) -> Self:
         self._cluster.__enter__()
         try:
-            self._worker = self._cluster.start_worker(
-                self._tool, **open_to_others(self.folder / "any", ROOT)
-            )
+            sources = open_to_others(self.folder / "any", ROOT)
+            for _ in range(self._workers):
+                self._worker = self._cluster.start_worker(self._tool, **sources)
             self._client: Client = await connect(Settings(), self._cluster.address)
-            small = pdfs.mixed_pdf(self.folder / "warm-up.pdf", 0, max(8, self._slots))
+            all_slots = self._workers * self._slots
+            small = pdfs.mixed_pdf(self.folder / "warm-up.pdf", 0, max(8, all_slots))
             await self.read(small, "warm-up")
             await self._settled()
         except BaseException:
@@ -221,7 +232,13 @@ class Stage:
             run = found[0].workflow_execution_started_event_attributes.continued_execution_run_id
         started, ended = (_seconds(events[end]) for end in (0, -1))
         weight = sum(event.ByteSize() for event in events)
-        return History(runs, len(events), weight, ended - started, started)
+        failed = [e.workflow_task_failed_event_attributes for e in events if _is_failed_task(e)]
+        why = tuple(task.failure.message for task in failed)
+        return History(runs, len(events), weight, ended - started, started, why)
+
+
+def _is_failed_task(event: HistoryEvent) -> bool:
+    return event.HasField("workflow_task_failed_event_attributes")
 
 
 def _seconds(event: HistoryEvent) -> float:

@@ -76,7 +76,7 @@ def render(view: JobView, width: int) -> RenderableType:
     )
     if sources:
         lines.append(sources)
-    lines += [_route(b) for b in view.breakers if b.state != "closed" or b.in_flight]
+    lines += [route_line(b) for b in view.breakers if b.state != "closed" or b.in_flight]
     lines += [Text(line, style="yellow") for line in status.waiting_for]
     return Group(*lines)
 
@@ -120,7 +120,8 @@ def seconds_left(status: DocumentStatus, gone: float, allowed: float) -> float |
     return max(0.0, min(gone * open_pages / read, allowed - gone))
 
 
-def _route(breaker: BreakerStatus) -> Text:
+def route_line(breaker: BreakerStatus) -> Text:
+    """A route or provider: its calls, and where it rests how long and why."""
     style = {"closed": "green", "open": "red", "half_open": "yellow"}[breaker.state]
     line = Text.assemble(
         ("● ", style), breaker.key, (f" {breaker.in_flight} in flight", "dim"), overflow="fold"

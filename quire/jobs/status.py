@@ -67,6 +67,14 @@ async def job_pages(jobs: Jobs, job_id: str) -> list[PageStatus]:
     )
 
 
+async def job_breakers(jobs: Jobs, job_id: str) -> list[BreakerStatus]:
+    """How each route and provider of a job stands."""
+    handle = await find_job(jobs.client, job_id)
+    return await _answer(
+        jobs, job_id, lambda: handle.query(DocumentWorkflow.breakers, rpc_timeout=QUERY_TIMEOUT)
+    )
+
+
 async def _answer(jobs: Jobs, job_id: str, query: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """The answer to a query, which is repeated while no worker answers but nothing is missing."""
     for _ in range(QUERY_ATTEMPTS):

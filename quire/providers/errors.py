@@ -93,23 +93,29 @@ def _by_code_or_status(error: Any) -> FailureKind:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds the vendor asks us to wait, in any of its spellings; capped, since some say days."""
-    seconds = _number(headers.get("retry-after-ms"), 0.001)
-    if seconds is None:
-        seconds = _number(headers.get("retry-after"), 1.0)
-    if seconds is None and headers.get("retry-after"):
-        try:
-            seconds = parsedate_to_datetime(headers["retry-after"]).timestamp() - now
-        except ValueError:
-            return None
-    if seconds is None or seconds != seconds:
-        return None
-    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER_S)
+    """Seconds the vendor asks us to wait, in any of its spellings; capped, since some say days.
+
+    0, and a moment that is over, ask for no wait: they count as absent, as what is no number does.
+    """
+    asked = (
+        _number(headers.get("retry-after-ms"), 0.001),
+        _number(headers.get("retry-after"), 1.0),
+        _moment(headers.get("retry-after"), now),
+    )
+    seconds = next((each for each in asked if each is not None and each > 0), None)
+    return None if seconds is None else min(seconds, LONGEST_RETRY_AFTER_S)
 
 
 def _number(value: str | None, unit: float) -> float | None:
     try:
         return None if value is None else float(value) * unit
+    except ValueError:
+        return None
+
+
+def _moment(value: str | None, now: float) -> float | None:
+    try:
+        return None if value is None else parsedate_to_datetime(value).timestamp() - now
     except ValueError:
         return None
 

@@ -1,4 +1,8 @@
-"""What an answer's headers say of the rate that is left, in any vendor's spelling."""
+"""What an answer's headers say of the rate that is left, in any vendor's spelling.
+
+That 0 calls remain says that the rate is used up, so a `remaining` of 0 counts, and below it
+nothing does. A `reset` of 0 or less asks for no wait, and counts as absent.
+"""
 
 import re
 from collections.abc import Mapping

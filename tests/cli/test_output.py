@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -13,6 +14,8 @@ import pytest
 from PIL import Image
 
 from quire.cli.job_table import show_rows
+from quire.cli.progress_view import route_line
+from quire.contracts.status import BreakerStatus
 from quire.jobs.list_jobs import JobRow
 from testing.tool import Tool
 from testing.vendor.behaviours import vendor_hangs, vendor_rate_limits, vendor_rejects_page
@@ -171,6 +174,21 @@ def test_a_document_of_an_older_version_has_no_name(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.splitlines()[1].endswith("\t-")
 
 
+def test_rest_that_another_document_brought_says_so() -> None:
+    since = datetime(2026, 3, 1, 10, 2, tzinfo=UTC)
+    line = route_line(
+        BreakerStatus(
+            key="openai",
+            state="open",
+            retry_at=datetime.now(UTC).isoformat(),
+            reason="SERVER",
+            learned_since=since.isoformat(),
+        )
+    )
+    at = since.astimezone().strftime("%H:%M")
+    assert f"(SERVER since {at}, learned from another document)" in line.plain
+
+
 def test_status_says_how_far_and_when_pages_are_tried(
     tool: Tool, vendor: StandIn, mixed: Path
 ) -> None:
@@ -196,6 +214,7 @@ def test_status_says_how_far_and_when_pages_are_tried(
         shown = held.run("status", "held", "--with-pages").out
         assert "4/12 pages (33%)" in shown
         assert "next try" in shown
+        assert re.search(r"● openai:gpt-\S+ 0 in flight rests \d+ s \(RATE\)", shown)
         vendor.reset()
         vendor.behave(vendor_hangs())
     finally:

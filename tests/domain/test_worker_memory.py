@@ -9,6 +9,7 @@ from quire.contracts.page import Classification, TextSource
 from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, DispatchPolicy, Mode
 from quire.contracts.steps import AttemptRest
 from quire.domain.document.attempts import OK
+from quire.domain.routing.breaker import admits
 from quire.domain.routing.line import answer, learn, looks_dead
 from quire.domain.routing.worker_memory import (
     FORGOTTEN_AFTER_S,
@@ -281,6 +282,16 @@ def test_probe_of_this_document_is_not_disturbed_by_what_others_were_told() -> N
     assert learn(probed, 2, NOW, NOW, TOLD) == probed
     ended = learn(probed, 3, NOW, NOW, TOLD)
     assert (ended.state, ended.changes) == (BreakerState.OPEN, 4)
+
+
+def test_probe_that_was_told_to_rest_frees_its_place_where_the_document_knows_better() -> None:
+    """Another call was answered after the probe was chosen: the next page may probe."""
+    probed = Breaker(
+        state=BreakerState.HALF_OPEN, changes=3, streak=1, sort="sick", last_answer=NOW + 2
+    )
+    line = learn(probed, 3, NOW + 1, NOW + 3, TOLD)
+    assert admits(line, NOW + 3) == "probe"
+    assert not line.learned
 
 
 def test_rest_is_never_shortened_by_what_others_were_told() -> None:

@@ -9,6 +9,7 @@ import pytest
 from quire.contracts.codes import FailureKind
 from quire.domain.document.transcription import PageQuestion
 from quire.domain.errors import AttemptFailed
+from quire.providers.errors import retry_after
 from quire.providers.model_provider import ModelProvider
 from testing.vendor import (
     BEHAVIOURS,
@@ -190,7 +191,6 @@ async def test_openai_code_says_more_than_the_status(
         (vendor_rate_limits(retry_after=7), 7, 7),
         (vendor_rate_limits(retry_after="2.5"), 2.5, 2.5),
         (vendor_rate_limits(retry_after=1500, ms=True), 1.5, 1.5),
-        (vendor_rate_limits(retry_after=formatdate(0, usegmt=True)), 0, 0),
         (vendor_rate_limits(retry_after=9 * 24 * 3600), 3600, 3600),
         (vendor_fails(503, retry_after=12), 12, 12),
     ],
@@ -210,6 +210,10 @@ async def test_retry_after(
     assert least <= caught.value.retry_after_s <= most
 
 
+def test_milliseconds_that_are_none_do_not_hide_the_seconds() -> None:
+    assert retry_after({"retry-after-ms": "0", "retry-after": "5"}, 0.0) == 5.0
+
+
 async def test_retry_after_a_date(
     vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
@@ -224,7 +228,9 @@ async def test_retry_after_a_date(
 async def test_no_retry_after_is_none(
     vendor: StandIn, provider: ModelProvider, question: PageQuestion
 ) -> None:
-    for odd in (None, "soon", "nan"):
+    """Nor is a time that is over, or none at all: it asks for no wait."""
+    past = formatdate(0, usegmt=True)
+    for odd in (None, "soon", "nan", 0, -5, past):
         vendor.behave(vendor_rate_limits(retry_after=odd))
         with pytest.raises(AttemptFailed) as caught:
             await provider.read_page("m", question, 5)

@@ -746,3 +746,39 @@ def test_page_taken_over_from_another_route_says_so(
     dispatch.succeeded(1, STORED.model_copy(update={"read_by": read_by}), NOW)
     record = dispatch.records[1]
     assert (record.read_by, record.source) == (read_by, source)
+
+
+# --- the adaptive rule -----------------------------------------------------------------------
+
+
+def adaptive(*routes: Route, pages: int = 12) -> DispatchState:
+    policy = DispatchPolicy(mode="adaptive")
+    return books(*routes, pages=pages, breaker=BreakerPolicy(trip="adaptive"), policy=policy)
+
+
+def probe(dispatch: DispatchState, page: int) -> None:
+    dispatch.apply(Selection(assign=(Assignment(page, 0, 60.0, "probe"),)), NOW)
+
+
+def test_route_that_fails_a_page_four_times_while_it_is_well_is_barred_for_good() -> None:
+    """After each failure the route is found well by another page."""
+    dispatch = adaptive(A_M)
+    for time in range(1, 5):
+        assert dispatch.pages[1].barred_for_good == []
+        start(dispatch, 1, 0)
+        dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+        probe(dispatch, 1 + time)
+        dispatch.succeeded(1 + time, READ, NOW)
+    assert dispatch.pages[1].barred_for_good == [0]
+
+
+@pytest.mark.parametrize("kind", [FailureKind.SERVER, FailureKind.TIMEOUT])
+def test_page_that_is_the_probe_of_a_sick_route_is_not_blamed(kind: FailureKind) -> None:
+    dispatch = adaptive(A_M)
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.SERVER), NOW)
+    for _ in range(6):
+        probe(dispatch, 2)
+        dispatch.failed(2, failure(kind), NOW + 1)
+    assert dispatch.pages[2].barred_for_good == []
+    assert dispatch.pages[2].strikes == []
