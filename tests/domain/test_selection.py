@@ -313,3 +313,38 @@ def test_proven_route_gets_all_that_is_left() -> None:
 def test_routes_that_rest_get_no_share() -> None:
     routes = [view("a"), view("b", breaker=OPEN), view("c")]
     assert chosen(routes, 1, deadline=NOW + 90).assign == (Assignment(1, 0, 45.0),)
+
+
+# --- slow routes ---------------------------------------------------------------------------
+
+
+def slow_and_fast(waiting: PageView, **fast: Any) -> Selection:
+    """Route a takes 30 s and b a second; this page alone waits."""
+    routes = (view("a", latencies=(30_000,)), view("b", latencies=(1_000,), **fast))
+    snapshot = Snapshot(
+        job_id="job",
+        now=NOW,
+        deadline=NOW + 180,
+        in_flight=0,
+        policy=DispatchPolicy(mode="adaptive"),
+        routes=routes,
+        pages=(waiting,),
+        adaptive=True,
+        waiting=1,
+    )
+    selection = select(snapshot)
+    judge(snapshot, selection)
+    return selection
+
+
+def test_slow_route_is_passed_over_for_one_that_may_read_the_page() -> None:
+    assert where(slow_and_fast(page(1))) == [(1, 1, "now")]
+
+
+@pytest.mark.parametrize("barred", [page(1, 1), page(1, good=[1])])
+def test_fast_route_that_is_barred_to_the_page_keeps_it_from_none(barred: PageView) -> None:
+    assert where(slow_and_fast(barred)) == [(1, 0, "now")]
+
+
+def test_fast_route_that_rests_keeps_a_page_from_none() -> None:
+    assert where(slow_and_fast(page(1), breaker=OPEN)) == [(1, 0, "now")]

@@ -126,6 +126,15 @@ def test_vendor_that_asks_for_a_pace_is_never_remembered() -> None:
     assert sources(second) == {TextSource.AI: 40}
 
 
+def test_vendor_that_refuses_for_minutes_is_not_dead_to_the_worker() -> None:
+    memory = WorkerMemory(POLICY)
+    for step in range(40):
+        now = NOW + 5 * step
+        refused = failure(FailureKind.RATE)
+        memory.call_failed(ROUTE, memory.begin_call(ROUTE, 60.0, now), refused, 60.0, now)
+        assert memory.rest_of(ROUTE, now) is None
+
+
 def test_document_with_an_answer_of_its_own_knows_better() -> None:
     told = AttemptRest(reason="SERVER", rest_s=30.0, failing_s=5.0)
     answered = answer(Breaker(), 0, NOW + 2, 2)
@@ -247,7 +256,7 @@ def test_lost_probe_frees_the_lease_and_a_silent_one_lets_it_expire() -> None:
     memory.call_lost(ROUTE, begun_at)
     assert memory.rest_of(ROUTE, now + 1) is None
     memory.begin_call(ROUTE, 20.0, now + 1)
-    assert memory.rest_of(ROUTE, now + 20) is not None
+    assert memory.rest_of(ROUTE, now + 20 + LEASE_MARGIN_S) is not None
     assert memory.rest_of(ROUTE, now + 21 + LEASE_MARGIN_S) is None
 
 

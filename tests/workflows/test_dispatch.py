@@ -782,3 +782,21 @@ def test_page_that_is_the_probe_of_a_sick_route_is_not_blamed(kind: FailureKind)
         dispatch.failed(2, failure(kind), NOW + 1)
     assert dispatch.pages[2].barred_for_good == []
     assert dispatch.pages[2].strikes == []
+
+
+def test_width_grows_to_the_limit_of_all_workers_and_then_ends() -> None:
+    """Two workers of two slots were seen; then one of two calls is refused."""
+    dispatch = adaptive(Route(provider="a", model="m", limit=2))
+    widths: list[int | None] = []
+    for page, worker in enumerate(("x", "y"), start=1):
+        start(dispatch, page, 0)
+        dispatch.succeeded(page, READ.model_copy(update={"worker": worker}), NOW)
+    for page in (3, 4):
+        start(dispatch, page, 0)
+    dispatch.failed(3, failure(FailureKind.RATE), NOW)
+    for page in (4, 5, 6):
+        widths.append(dispatch.health.breakers["a:m"].width)
+        if page != 4:
+            start(dispatch, page, 0)
+        dispatch.succeeded(page, READ.model_copy(update={"worker": "x"}), NOW + page)
+    assert [*widths, dispatch.health.breakers["a:m"].width] == [2, 3, None, None]
