@@ -225,6 +225,7 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             begun_at=(3, 1),
             take=2,
             hurried=True,
+            again=True,
             protocol=2,
             attempt=4,
             proven=True,
