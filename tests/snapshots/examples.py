@@ -70,6 +70,7 @@ PAGE = CarriedPage(
     last_attempt=1009.25,
     strikes=(0, 1),
     back_since=1009.25,
+    begun=True,
     second_opinion=True,
 )
 DISPATCH = CarriedDispatch(
