@@ -73,7 +73,7 @@ class RecognizePage:
                     run_id=activity.info().workflow_run_id or "",
                     brief=await self._brief(request.brief),
                     request=request,
-                    is_first=activity.info().attempt == request.attempt == 1,
+                    is_first=activity.info().attempt == request.attempt == 1 and not request.again,
                 )
                 bought = await self._bought(attempt)
                 if bought is not None:

@@ -34,6 +34,8 @@ class CarriedPage(Lean):
     # A route for each failure that counts against the page, and when it last went to the back.
     strikes: tuple[int, ...] = ()
     back_since: float = 0.0
+    # It was given to a route, whatever became of that.
+    begun: bool = False
     # The earlier reading is doubtful, and another model reads the page too.
     second_opinion: bool = False
 

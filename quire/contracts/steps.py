@@ -57,6 +57,9 @@ class AttemptRequest(Lean):
     # The route has answered in this document: nothing of its time is kept for other routes, and
     # what the attempt waited for a slot is not taken off. Only under the adaptive rule.
     proven: bool = False
+    # The page was given to a route before: its answer may be in the store, although nothing was
+    # heard of it.
+    again: bool = False
     # What the workflow understands of the attempt's end. From 2 on: which worker served it, and
     # that its line rests. Workflows of before took neither in, and a replay must do as they did.
     protocol: int = 1

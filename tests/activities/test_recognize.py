@@ -220,9 +220,10 @@ async def test_answer_of_a_replaced_run_stays_with_the_route_that_read_it(
     assert kept == [False, False, True]
 
 
+@pytest.mark.parametrize("again", [{"attempt": 2}, {"again": True}], ids=["failed", "unheard of"])
 @pytest.mark.parametrize("meanwhile", [False, True])
 async def test_a_second_route_takes_what_the_first_has_stored(
-    vendor: StandIn, tmp_path: Path, meanwhile: bool
+    vendor: StandIn, tmp_path: Path, meanwhile: bool, again: dict[str, object]
 ) -> None:
     """A worker is lost after it stored the answer, and before it said so: the page is asked of
     another route, which may have to wait for a slot while that happens."""
@@ -235,7 +236,7 @@ async def test_a_second_route_takes_what_the_first_has_stored(
     await environment.run(slots.take, "openai:other", None)
     if not meanwhile:
         await attempt(worker(store, vendor), "run", request=asked)
-    second = asked.model_copy(update={"route": 1, "attempt": 2})
+    second = asked.model_copy(update={"route": 1, **again})
     waiting = asyncio.create_task(attempt(worker(store, vendor, slots), "run", request=second))
     if meanwhile:
         await asyncio.sleep(0.3)

@@ -70,6 +70,7 @@ PAGE = CarriedPage(
     last_attempt=1009.25,
     strikes=(0, 1),
     back_since=1009.25,
+    begun=True,
     second_opinion=True,
 )
 DISPATCH = CarriedDispatch(
@@ -225,6 +226,7 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             begun_at=(3, 1),
             take=2,
             hurried=True,
+            again=True,
             protocol=2,
             attempt=4,
             proven=True,

@@ -169,6 +169,16 @@ def test_stored_answer_slides_no_failure_out_of_the_window() -> None:
     assert states(dispatch) == {"a:m": "open"}
 
 
+@pytest.mark.parametrize("crowded", [True, False])
+def test_page_that_was_given_out_before_says_so(crowded: bool) -> None:
+    """Its worker may have stored the answer and died: no call is made before that is looked up."""
+    dispatch = books(A_M, A_N)
+    [(_, first)] = dispatch.apply(Selection(assign=(Assignment(1, 0, 60.0),)))
+    dispatch.stood_aside(1, NOW, crowded=crowded)
+    [(_, second)] = dispatch.apply(Selection(assign=(Assignment(1, 1, 60.0),)))
+    assert (first.again, second.again) == (False, True)
+
+
 def test_stored_answer_ends_no_crowd() -> None:
     dispatch = books(A_M)
     start(dispatch, 1, 0)

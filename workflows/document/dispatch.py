@@ -149,8 +149,10 @@ class DispatchState:
             since=now,
             number=self._begun,
             probe=assignment.how == "probe",
+            again=page.begun,
             queued=assignment.how == "behind",
         )
+        page.begun = True
         if assignment.how == "hedge":
             self.flights.hedges[page.page] = flight
             self.times.hedged += 1

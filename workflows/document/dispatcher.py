@@ -177,6 +177,7 @@ class Dispatcher:
                     take=flight.take,
                     hurried=not waits,
                     attempt=attempt,
+                    again=flight.again,
                     proven=dispatch.adaptive and assignment.route in dispatch.answered,
                     protocol=PROTOCOL,
                 ),

@@ -22,6 +22,8 @@ class Flight:
     probe: bool = False
     # It waits behind others of this document.
     queued: bool = False
+    # The page was given to a route before, also if nothing was heard of that.
+    again: bool = False
 
 
 class Flights(dict[int, Flight]):

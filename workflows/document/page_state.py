@@ -48,6 +48,8 @@ class PageState:
     # A route for each failure that counts against the page, and when it last went to the back.
     strikes: list[int] = field(default_factory=list)
     back_since: float = 0.0
+    # It was given to a route, whatever became of that.
+    begun: bool = False
     # The earlier reading is doubtful: another model reads the page too, and the better one stands.
     second_opinion: bool = False
 
