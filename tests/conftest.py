@@ -3,6 +3,7 @@
 import functools
 import http.server
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,9 @@ from testing.vendor.standin import StandIn
 
 # Settings of the machine, such as a `.env` in the repository's root, must not decide a test.
 os.environ["QUIRE_CONFIG"] = "none"
+# A shell that runs tests in the background has them ignore Ctrl-C, and so all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_plugins = ("tests.lanes", "tests.skip_report")
 
 

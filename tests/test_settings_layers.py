@@ -127,7 +127,7 @@ def example(name: str) -> str:
         "METRICS_ADDRESS": "127.0.0.1:1", "HEALTH_ADDRESS": "127.0.0.1:1", "LOG_LEVEL": "debug",
         "LOG_FORMAT": "json", "LOCAL_OCR": "never", "BREAKER_TRIP": "window",
         "DISPATCH_MODE": "hold", "WHEN_BUSY": "wait", "IMAGE_COLOR": "gray", "IMAGE_FORMAT": "png",
-        "HYPHENS": "keep",
+        "HYPHENS": "keep", "DOUBT": "reread", "DOUBT_BELOW": "0.7", "MAX_RATE_PER_MODEL": "7",
         "MAX_FILE_SIZE": "7MB", "SOURCE_CACHE_SIZE": "7MB",
         "STORE_KEEP": "7d", "STORE_LIMIT": "7MB",
         "ENCRYPTION_KEYS": "a:" + "A" * 43 + "=", "BREAKER_MAX_BACKOFF": "7h",

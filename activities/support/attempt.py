@@ -100,7 +100,7 @@ class RouteAttempt:
         own = reading_id(self.brief.reading)
         theirs = reading_id(self.brief.reading.model_copy(update={"salt": run.salt}))
         routes = [self.request.route]
-        if run.any_route:
+        if run.any_route and not self.request.another_opinion:
             routes += [
                 place
                 for place, (provider, _, _) in enumerate(self.brief.routes)

@@ -60,6 +60,8 @@ class AttemptRequest(Lean):
     # The page was given to a route before: its answer may be in the store, although nothing was
     # heard of it.
     again: bool = False
+    # A second opinion is asked for: what another route has read is no answer to that.
+    another_opinion: bool = False
     # What the workflow understands of the attempt's end. From 2 on: which worker served it, and
     # that its line rests. Workflows of before took neither in, and a replay must do as they did.
     protocol: int = 1

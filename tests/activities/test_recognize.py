@@ -220,6 +220,19 @@ async def test_answer_of_a_replaced_run_stays_with_the_route_that_read_it(
     assert kept == [False, False, True]
 
 
+async def test_a_second_opinion_is_not_the_first_one(vendor: StandIn, tmp_path: Path) -> None:
+    store = await filled(FolderStore(tmp_path))
+    two = BRIEF.model_copy(update={"routes": (*BRIEF.routes, ("openai", "other", 60.0))})
+    await store.put(brief_key(brief_id(two)), two.model_dump_json().encode())
+    asked = AttemptRequest(brief=brief_id(two), page=1, seconds=10)
+    slots = Slots({"openai:other": 1})
+    await attempt(worker(store, vendor), "run", request=asked)
+    second = asked.model_copy(update={"route": 1, "attempt": 2, "another_opinion": True})
+    read = await attempt(worker(store, vendor, slots), "run", request=second)
+    assert (read.read_by, read.stored) == (None, False)
+    assert len(vendor.calls()) == 2
+
+
 @pytest.mark.parametrize("again", [{"attempt": 2}, {"again": True}], ids=["failed", "unheard of"])
 @pytest.mark.parametrize("meanwhile", [False, True])
 async def test_a_second_route_takes_what_the_first_has_stored(

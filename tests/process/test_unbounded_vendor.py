@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from testing import pdfs
+from testing.prose import WORDS
 from testing.tool import Tool
 from testing.vendor import (
     StandIn,
@@ -38,7 +39,7 @@ def test_no_answer_takes_the_memory_or_leads_elsewhere(vendor: StandIn, tmp_path
             vendor_sends_bomb(),
             vendor_redirects(f"{elsewhere.url}/v1/chat/completions"),
             vendor_ignores_cap(5_000_000),
-            vendor_sends_surrogates(),
+            vendor_sends_surrogates(f"Total\ud800 \x0017\x1b[31m\x85 EUR\uffff\n{WORDS}"),
         ]
         before = _most_bytes(worker.pid)
         for number, fault in enumerate(faults):

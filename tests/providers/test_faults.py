@@ -156,7 +156,8 @@ async def test_fault_means(
 
 
 def test_catalogue_knows_every_behaviour() -> None:
-    assert {fault.name for fault, _ in CATALOGUE} == set(BEHAVIOURS)
+    """But one: that says something beside a good answer."""
+    assert {fault.name for fault, _ in CATALOGUE} == set(BEHAVIOURS) - {"vendor_says_what_is_left"}
 
 
 @pytest.mark.parametrize(

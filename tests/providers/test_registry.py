@@ -99,6 +99,7 @@ MAY_NAME = {
     "quire/providers/openai.py": "the vendor's own file",
     "quire/providers/anthropic.py": "the vendor's own file",
     "quire/providers/registry.py": "the list of vendors",
+    "quire/providers/rate_headers.py": "headers as each vendor spells them",
     "quire/settings/settings.py": "the defaults of PRIMARY_ENGINE and SECONDARY_ENGINE",
     "quire/cli/options.py": "the help of --engine, printed before any provider is imported",
 }

@@ -227,6 +227,7 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             take=2,
             hurried=True,
             again=True,
+            another_opinion=True,
             protocol=2,
             attempt=4,
             proven=True,

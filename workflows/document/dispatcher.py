@@ -178,6 +178,7 @@ class Dispatcher:
                     hurried=not waits,
                     attempt=attempt,
                     again=flight.again,
+                    another_opinion=dispatch.pages[assignment.page].second_opinion,
                     proven=dispatch.adaptive and assignment.route in dispatch.answered,
                     protocol=PROTOCOL,
                 ),
