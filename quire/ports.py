@@ -147,8 +147,9 @@ class DocumentReader(Protocol):
         password: str | None = None,
         *,
         scale: float = 1.0,
+        turn: int = 0,
     ) -> PageImage:
-        """One page as an image."""
+        """One page as an image, turned to the left by so many quarters."""
         ...
 
     async def count_frames(self, path: Path) -> int:
@@ -160,9 +161,24 @@ class DocumentReader(Protocol):
         ...
 
     async def render_image(
-        self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
+        self,
+        path: Path,
+        frame: int,
+        page: int,
+        options: ImageOptions,
+        *,
+        scale: float = 1.0,
+        turn: int = 0,
     ) -> PageImage:
         """One picture of an image file, as a page's image."""
+        ...
+
+
+class TurnFinder(Protocol):
+    """Sees which way up a page lies."""
+
+    async def find_turn(self, image: PageImage, timeout_s: float) -> int:
+        """By how many quarters to the left it must be turned; raises `AttemptFailed` alone."""
         ...
 
 

@@ -1,5 +1,6 @@
 """PDFs for tests, made by MuPDF itself: deterministic, and quick enough to make in every test."""
 
+import io
 import random
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,18 @@ def scanned_pdf(path: Path, pages: int = 1) -> Path:
         for number in range(1, pages + 1):
             page = document.new_page()
             page.insert_image(page.rect, stream=picture_of(f"scan-{number:03d} {WORDS}"))
+        return _save(document, path)
+
+
+def turned_scans_pdf(path: Path) -> Path:
+    """The same scan four times, each turned by a quarter to the left more than the one before."""
+    with pymupdf.open() as document:
+        for degrees in (0, 90, 180, 270):
+            picture = Image.open(io.BytesIO(picture_of(f"scan-001 {WORDS}")))
+            turned, data = picture.rotate(degrees, expand=True), io.BytesIO()
+            turned.save(data, "PNG")
+            page = document.new_page(width=turned.width / 2, height=turned.height / 2)
+            page.insert_image(page.rect, stream=data.getvalue())
         return _save(document, path)
 
 

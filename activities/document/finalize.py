@@ -185,6 +185,7 @@ class FinalizeDocument:
             doubtful=is_doubtful(source, judgement.confidence, request.doubt_below),
             disagreement=judgement.disagreement,
             choice=judgement.choice,
+            turn=answer.turn if answer else 0,
         )
         return result, text
 

@@ -4,6 +4,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -14,6 +15,7 @@ from activities.support.gate import RouteGate
 from activities.support.heartbeats import heartbeats
 from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
 from activities.support.page_judge import PageJudge
+from activities.support.page_turns import PageTurns
 from activities.support.receipts import make_receipt, paid_by
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
@@ -26,7 +28,7 @@ from quire.domain.document.keys import brief_key
 from quire.domain.document.prompt import user_prompt
 from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.domain.errors import AttemptFailed, StoredObjectGone
-from quire.ports import DocumentReader, Provider, Store, Tracing, Unsealer
+from quire.ports import DocumentReader, Provider, Store, Tracing, TurnFinder, Unsealer
 from quire.store.documents import Originals
 
 # "Once smaller": what is left of an image that the vendor found too large.
@@ -47,10 +49,12 @@ class RecognizePage:
         unseal: Unsealer,
         tracing: Tracing,
         gate: RouteGate | None = None,
+        turn_finder: TurnFinder | None = None,
     ) -> None:
         self._store = store
         self._originals = Originals(store, documents)
         self._judge = PageJudge(store)
+        self._turns = PageTurns(store, turn_finder)
         self._providers = providers
         self._slots = slots
         self._unseal = unseal
@@ -167,6 +171,7 @@ class RecognizePage:
             bought_by=attempt.run_id,
             score=answer.score,
             lines=tuple(StoredLine(line.text, line.score, line.box) for line in answer.lines),
+            turn=answer.turn,
             judgement=judgement,
         )
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
@@ -216,7 +221,12 @@ class RecognizePage:
         if brief.sealed_password is not None:
             password = self._unseal(brief.sealed_password, brief.job_id)
         with self._tracing.step("draw", page):
-            image = await self._originals.draw(brief, page, password, scale)
+            image = await self._originals.draw(brief, page, password, scale, 0)
+        with self._tracing.step("find turn", page):
+            turn = await self._turns.turn(attempt, image)
+        if turn:
+            with self._tracing.step("draw", page):
+                image = await self._originals.draw(brief, page, password, scale, turn)
         self._tracing.just_took("encode", page, image.encode_s)
         return PageQuestion(
             image=image,
@@ -239,6 +249,7 @@ class RecognizePage:
         page = attempt.request.page
         with self._tracing.vendor_call(route, page), self._meter.call(route) as call:
             answer = await provider.read_page(attempt.model, question, seconds)
+            answer = replace(answer, turn=answer.turn or question.image.turn)
             judged = await self._judge.judge(attempt, answer)
             call.answered(route, answer)
             return judged

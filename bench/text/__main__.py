@@ -7,10 +7,10 @@ from pathlib import Path
 from bench.machine import facts
 from bench.progress import print_progress
 from bench.text.corpus import CORPUS, corpus_pages
-from bench.text.pages import TextPage, generated
+from bench.text.pages import generated, write_document
 from bench.text.readers import CannotRead, Texts, readers
 from bench.text.report import markdown
-from testing.pdfs import pymupdf
+from bench.text.speed import TIMED, measure_speeds
 from testing.tool import ROOT
 
 
@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="real documents, if any")
     parser.add_argument("--report", type=Path, default=ROOT / "docs/benchmarks/text.md")
     arguments = parser.parse_args()
+    tools = readers(arguments.before)
     pages = [*generated(full=arguments.full), *corpus_pages(arguments.corpus)]
     languages = [page.language for page in pages]
     machine = facts()
@@ -29,24 +30,17 @@ def main() -> None:
     left_out: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         pdf = Path(folder) / "pages.pdf"
-        _write(pages, pdf)
-        for reader in readers(arguments.before):
+        write_document(pages, pdf)
+        for reader in tools:
             print_progress(f"{reader.name}: {len(pages)} pages")
             try:
                 read.append(Texts(reader.name, reader.read(pdf, languages)))
             except CannotRead as reason:
                 left_out.append(f"{reader.name}: {reason}")
-    arguments.report.write_text(markdown(pages, read, left_out, machine), encoding="utf-8")
+        speeds = measure_speeds([tool for tool in tools if tool.name in TIMED], pages, Path(folder))
+    report = markdown(pages, read, speeds, left_out, machine)
+    arguments.report.write_text(report, encoding="utf-8")
     print_progress(f"written: {arguments.report}")
-
-
-def _write(pages: list[TextPage], path: Path) -> None:
-    """All pages as one document: what a tool needs to start is paid once."""
-    with pymupdf.open() as document:
-        for page in pages:
-            with pymupdf.open("pdf", page.pdf) as one:
-                document.insert_pdf(one)
-        document.save(path, no_new_id=True)
 
 
 if __name__ == "__main__":

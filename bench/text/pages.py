@@ -3,7 +3,7 @@
 import io
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -138,6 +138,15 @@ class Sheet:
         page = document.new_page(width=paper[0], height=paper[1])
         page.insert_image(page.rect, stream=out.getvalue())
         return bytes(document.tobytes())
+
+
+def write_document(pages: Sequence[TextPage], path: Path) -> None:
+    """All pages as one document: what a tool needs to start is paid once."""
+    with pymupdf.open() as document:
+        for page in pages:
+            with pymupdf.open("pdf", page.pdf) as one:
+                document.insert_pdf(one)
+        document.save(path, no_new_id=True)
 
 
 def generated(*, full: bool) -> Iterator[TextPage]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,16 +75,23 @@ def tesseract(pdf: Path, languages: Sequence[str]) -> list[str]:
     if shutil.which("tesseract") is None:
         raise CannotRead("it is not installed (Debian: tesseract-ocr tesseract-ocr-osd)")
     known = _run(["tesseract", "--list-langs"], ROOT, dict(os.environ)).split()
-    texts = []
-    with tempfile.TemporaryDirectory() as folder, pymupdf.open(pdf) as document:
-        for page, language in zip(document, languages, strict=True):
-            picture = Path(folder) / "page.png"
+    mode = "1" if "osd" in known else "3"
+    # One page a core is faster than one page on all.
+    given = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+
+    def read(picture: Path, language: str) -> str:
+        chosen = language if language in known else "eng"
+        return _run(["tesseract", str(picture), "-", "-l", chosen, "--psm", mode], ROOT, given)
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pymupdf.open(pdf) as document,
+        ThreadPoolExecutor(os.cpu_count()) as side_by_side,
+    ):
+        pictures = [Path(folder) / f"{page.number}.png" for page in document]
+        for page, picture in zip(document, pictures, strict=True):
             page.get_pixmap(dpi=TESSERACT_DPI).save(picture)
-            mode = "1" if "osd" in known else "3"
-            chosen = language if language in known else "eng"
-            command = ["tesseract", str(picture), "-", "-l", chosen, "--psm", mode]
-            texts.append(_run(command, ROOT, dict(os.environ)))
-    return texts
+        return list(side_by_side.map(read, pictures, languages))
 
 
 def plain_mupdf(pdf: Path) -> list[str]:

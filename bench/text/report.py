@@ -6,6 +6,7 @@ from statistics import fmean
 from bench.text.pages import TextPage
 from bench.text.readers import Texts
 from bench.text.score import Score, score
+from bench.text.speed import Speed
 
 _INTRO = """\
 # How true the text is
@@ -17,13 +18,23 @@ gutter), pairs in their order, and cells of a table on the line of their row. Bl
 apart by a line's end count for no tool. Small is good for errors, large for the rest.
 
 tesseract is given pages drawn at 300 dpi, also where their image is finer, and the language of
-each page. Time is not measured here: one document is read once, on a machine that may be busy.
+each page. 
+"""
+
+_SPEED = """\
+## Speed
+
+The scans among these pages as one document, the tools one after the other, round by round; each
+may use all cores (tesseract: one page a core, one thread each, its drawing included). Quire's time
+has the start of its own Temporal server and of its engine in it, some seconds that do not grow with
+the pages.
 """
 
 
 def markdown(
     pages: Sequence[TextPage],
     read: Sequence[Texts],
+    speeds: Sequence[Speed],
     left_out: Sequence[str],
     facts: dict[str, str],
 ) -> str:
@@ -42,9 +53,17 @@ def markdown(
     lines += ["", "## Page by page: character error\n", *_head(["page", *scores])]
     for n, page in enumerate(pages):
         lines.append(_row([page.name, *(f"{of[n].character_error:.3f}" for of in scores.values())]))
+    lines += ["", *_speeds(speeds)]
     lines += ["", *(f"- Left out: {reason}" for reason in left_out)]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
     return "\n".join(lines) + "\n"
+
+
+def _speeds(speeds: Sequence[Speed]) -> list[str]:
+    names = [f"{speed.name}, pages a second" for speed in speeds]
+    rounds = zip(*(speed.rounds for speed in speeds), strict=True)
+    rows = [_row([str(n), *(f"{a:.2f}" for a in each)]) for n, each in enumerate(rounds, 1)]
+    return [_SPEED, *_head(["round", *names]), *rows]
 
 
 def _scores(pages: Sequence[TextPage], texts: Texts) -> list[Score]:

@@ -11,7 +11,7 @@ from quire.contracts.names import (
 from quire.contracts.plan import PlanDefaults
 from quire.contracts.routing import Route
 from quire.pdf.reader import Documents
-from quire.ports import Provider, Store
+from quire.ports import Provider, Store, TurnFinder
 from quire.providers.local_ocr import LOCAL_OCR_SLOTS, LocalOcrProvider
 from quire.providers.model_provider import ModelProvider, open_provider
 from quire.providers.pricing import cost_usd
@@ -40,6 +40,13 @@ class Parts:
     providers: Mapping[str, Provider]
     defaults: PlanDefaults
     traces: NoTraces
+
+    @property
+    def turn_finder(self) -> TurnFinder | None:
+        """What sees which way up a page lies, where it is installed and wanted."""
+        engine = self.providers.get(LOCAL_PROVIDER)
+        wanted = self.settings.turn_pages == "auto"
+        return engine if wanted and isinstance(engine, LocalOcrProvider) else None
 
     async def warm_up(self) -> None:
         """Import the vendors' SDKs, one after the other, while nothing waits for them yet."""

@@ -135,6 +135,7 @@ def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
         parts.unseal,
         parts.traces,
         RouteGate(parts.defaults.breaker),
+        parts.turn_finder,
     )
     rates = {
         route: None if route[0] == LOCAL_PROVIDER else parts.settings.max_rate_per_model

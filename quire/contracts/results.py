@@ -37,6 +37,8 @@ class PageResult(Wire):
     # The text layer beside what was read from the picture, and which of them the text is.
     disagreement: Disagreement | None = None
     choice: Choice | None = None
+    # By how many quarters to the left the page was turned to be read.
+    turn: int = 0
 
 
 class ResultMetadata(Wire):

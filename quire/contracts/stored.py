@@ -77,6 +77,9 @@ class StoredAnswer(Wire):
     # of versions from before.
     score: float | None = Field(default=None, exclude_if=is_none)
     lines: tuple[StoredLine, ...] = Field(default=(), exclude_if=is_empty)
+    # By how many quarters to the left the page was turned to be read; lines stand on it as it then
+    # was.
+    turn: int = Field(default=0, exclude_if=is_false)
     judgement: Judgement | None = Field(default=None, exclude_if=is_none)
 
 

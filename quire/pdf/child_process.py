@@ -114,14 +114,14 @@ def _survey(document: Any, number: int) -> PageSurvey:
 
 
 def draw(
-    path: str, number: int, options: ImageOptions, password: str | None, scale: float
+    path: str, number: int, options: ImageOptions, password: str | None, scale: float, turn: int = 0
 ) -> PageImage:
     """Draw one page; any error of MuPDF becomes a RENDER failure."""
     document = _last.open(path, password)
     if not 1 <= number <= document.page_count:
         raise errors.page_out_of_range(number)
     try:
-        return draw_page(document.load_page(number - 1), options, scale)
+        return draw_page(document.load_page(number - 1), options, scale, turn)
     except AttemptFailed:
         raise
     except Exception as error:
@@ -143,11 +143,11 @@ def survey_image(path: str, frame: int, number: int) -> PageSurvey:
 
 
 def draw_image(
-    path: str, frame: int, number: int, options: ImageOptions, scale: float
+    path: str, frame: int, number: int, options: ImageOptions, scale: float, turn: int = 0
 ) -> PageImage:
     """Draw one page image for a model; a damaged one is a RENDER failure."""
     try:
-        return images.draw_frame(path, frame, options, scale)
+        return images.draw_frame(path, frame, options, scale, turn)
     except AttemptFailed:
         raise
     except MemoryError:

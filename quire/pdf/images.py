@@ -14,7 +14,7 @@ from quire.domain.document.transcription import PageImage
 from quire.pdf.classify import BLANK_INK, unsurveyed
 from quire.pdf.geometry import Box
 from quire.pdf.ink import ink_share
-from quire.pdf.render import MAX_SIDE, encode
+from quire.pdf.render import MAX_SIDE, encode, turn_left
 
 # The width of a sheet of A4, to apply `IMAGE_DPI` to an image without a size in inches.
 _PAGE_INCHES = 8.27
@@ -58,7 +58,9 @@ def survey_frame(path: str, frame: int, number: int) -> PageSurvey:
     )
 
 
-def draw_frame(path: str, frame: int, options: ImageOptions, scale: float) -> PageImage:
+def draw_frame(
+    path: str, frame: int, options: ImageOptions, scale: float, turn: int = 0
+) -> PageImage:
     """The image upright, on white, in eight bits, as large as a page at `IMAGE_DPI`, or as
     `IMAGE_MAX_PIXELS` allow, but never enlarged."""
     with _opened(path, frame) as image:
@@ -70,7 +72,8 @@ def draw_frame(path: str, frame: int, options: ImageOptions, scale: float) -> Pa
             size = (size[1], size[0])  # EXIF turned it by a quarter
         if size != picture.size:
             picture = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
-    return PageImage(encode(picture, options), f"image/{options.format}", *picture.size)
+    picture = turn_left(picture, turn)
+    return PageImage(encode(picture, options), f"image/{options.format}", *picture.size, turn=turn)
 
 
 @contextmanager

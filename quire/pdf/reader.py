@@ -120,15 +120,16 @@ class Documents:
         password: str | None = None,
         *,
         scale: float = 1.0,
+        turn: int = 0,
     ) -> PageImage:
         """Draw a page for a model; raises AttemptFailed(RENDER) if it cannot be drawn."""
         limit = self._render_timeout_s
         try:
             try:
-                image = await self._draw(path, page, options, password, scale, limit * 2 / 3)
+                image = await self._draw(path, page, options, password, scale, turn, limit * 2 / 3)
             except ChildTimedOut:
                 smaller = scale * _OTHER_ZOOM
-                image = await self._draw(path, page, options, password, smaller, limit / 3)
+                image = await self._draw(path, page, options, password, smaller, turn, limit / 3)
         except _NO_ANSWER as error:
             raise errors.page_not_drawn(page, f": {_WHY[type(error)]}") from None
         return image
@@ -140,9 +141,10 @@ class Documents:
         options: ImageOptions,
         password: str | None,
         scale: float,
+        turn: int,
         timeout_s: float,
     ) -> PageImage:
-        args = (str(path), page, options, password, scale)
+        args = (str(path), page, options, password, scale, turn)
         image: PageImage = await self._twice("draw", *args, timeout_s=timeout_s)
         return image
 
@@ -164,10 +166,17 @@ class Documents:
         return PageSurvey.model_validate(done)
 
     async def render_image(
-        self, path: Path, frame: int, page: int, options: ImageOptions, *, scale: float = 1.0
+        self,
+        path: Path,
+        frame: int,
+        page: int,
+        options: ImageOptions,
+        *,
+        scale: float = 1.0,
+        turn: int = 0,
     ) -> PageImage:
         """Draw a page image for a model; raises AttemptFailed(RENDER) if it cannot be drawn."""
-        args = (str(path), frame, page, options, scale)
+        args = (str(path), frame, page, options, scale, turn)
         try:
             image: PageImage = await self._twice(
                 "draw_image", *args, timeout_s=self._render_timeout_s

@@ -14,11 +14,12 @@ from typing import Any
 from quire.contracts.page import Usage
 from quire.contracts.reading import Hyphens
 from quire.domain import errors
-from quire.domain.document.transcription import PageAnswer, PageQuestion, mean_score
+from quire.domain.document.transcription import PageAnswer, PageImage, PageQuestion, mean_score
 from quire.domain.errors import AttemptFailed
 from quire.domain.layout.hyphens import write_hyphens
 from quire.providers.errors import attempt_failed
 from quire.providers.ocr_frames import (
+    ASK,
     LARGEST_FRAME,
     LENGTH,
     FrameBroken,
@@ -72,11 +73,11 @@ class _Engine:
         async with asyncio.timeout(LOAD_TIMEOUT_S):
             await self._receive()
 
-    async def read(self, picture: bytes) -> Reading:
+    async def read(self, picture: bytes, *, turn_alone: bool) -> Reading:
         stdin = self._process.stdin
         assert stdin is not None
         try:
-            stdin.write(LENGTH.pack(len(picture)) + picture)
+            stdin.write(ASK.pack(turn_alone, len(picture)) + picture)
             await stdin.drain()
         except ConnectionError as error:
             raise EngineDied from error
@@ -146,16 +147,7 @@ class LocalOcrProvider:
 
     async def read_page(self, model: str, question: PageQuestion, timeout_s: float) -> PageAnswer:
         """See `Provider.read_page`; its time includes waiting for another page, not loading."""
-        who = f"local:{model}"
-        try:
-            await self._loaded()
-            async with asyncio.timeout(timeout_s) as clock, self._reading:
-                reading = await self._read(question.image.data, clock)
-        except EngineDied:
-            # A page that exhausts the memory looks like this, and so does a passing accident.
-            raise errors.ocr_process_died(who) from None
-        except Exception as error:
-            raise attempt_failed(error, who) from error
+        reading = await self._ask(f"local:{model}", question.image, timeout_s)
         return PageAnswer(
             text=write_hyphens(reading.text, self._hyphens),
             usage=Usage(),
@@ -165,16 +157,35 @@ class LocalOcrProvider:
             turn=reading.turn,
         )
 
-    async def _read(self, picture: bytes, clock: asyncio.Timeout) -> Reading:
+    async def find_turn(self, image: PageImage, timeout_s: float) -> int:
+        """By how many quarters to the left the page must be turned to be upright, at a glance; its
+        time is that of `read_page`, and so are its failures."""
+        return (await self._ask("local", image, timeout_s, turn_alone=True)).turn
+
+    async def _ask(
+        self, who: str, image: PageImage, timeout_s: float, *, turn_alone: bool = False
+    ) -> Reading:
+        try:
+            await self._loaded()
+            async with asyncio.timeout(timeout_s) as clock, self._reading:
+                return await self._read(image.data, turn_alone, clock)
+        except EngineDied:
+            # A page that exhausts the memory looks like this, and so does a passing accident.
+            raise errors.ocr_process_died(who) from None
+        except Exception as error:
+            raise attempt_failed(error, who) from error
+
+    async def _read(self, picture: bytes, turn_alone: bool, clock: asyncio.Timeout) -> Reading:
         engine = await self._loaded_outside_clock(clock)
         asked = asyncio.get_running_loop().time()
         try:
-            return await self._read_or_kill(engine, picture)
+            return await self._read_or_kill(engine, picture, turn_alone)
         except EngineDied:
             if asyncio.get_running_loop().time() - asked > _DEAD_ALREADY_S:
                 raise
         # It had died before it got this page, which is not to blame.
-        return await self._read_or_kill(await self._loaded_outside_clock(clock), picture)
+        engine = await self._loaded_outside_clock(clock)
+        return await self._read_or_kill(engine, picture, turn_alone)
 
     async def _loaded(self) -> _Engine:
         async with self._loading:
@@ -197,9 +208,9 @@ class LocalOcrProvider:
         clock.reschedule(None if deadline is None else deadline + now() - began)
         return engine
 
-    async def _read_or_kill(self, engine: _Engine, picture: bytes) -> Reading:
+    async def _read_or_kill(self, engine: _Engine, picture: bytes, turn_alone: bool) -> Reading:
         try:
-            return await engine.read(picture)
+            return await engine.read(picture, turn_alone=turn_alone)
         except AttemptFailed:
             raise
         except BaseException:

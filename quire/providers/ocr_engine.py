@@ -16,12 +16,14 @@ from quire.domain.document.transcription import ReadLine
 from quire.domain.layout.letters import resolve_ligatures
 from quire.domain.layout.order import in_reading_order
 from quire.domain.layout.slant import Piece, straighten
-from quire.providers.ocr_frames import LENGTH, answered, frame
+from quire.providers.ocr_frames import ASK, answered, frame
 
 if TYPE_CHECKING:
     from quire.providers.ocr_page import PageReader
 
 _PR_SET_PDEATHSIG = 1
+# Whether only the turn is asked, and the picture.
+_Asked = tuple[bool, bytes]
 
 
 def main(parent: int, threads: int) -> None:
@@ -36,10 +38,10 @@ def main(parent: int, threads: int) -> None:
         _write(out, {"failed": f"not installed: {error.name}", "kind": "MODEL"})
         return
     _write(out, {"ready": os.getpid()})
-    pictures: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    pictures: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, pictures), daemon=True).start()
     while True:
-        _write(out, _read(engine, pictures.get()))
+        _write(out, _answer(engine, *pictures.get()))
 
 
 def _die_with(parent: int) -> None:
@@ -60,10 +62,11 @@ def _keep_stdout_to_ourselves() -> BinaryIO:
     return ours
 
 
-def _listen(stdin: BinaryIO, pictures: "queue.SimpleQueue[bytes]") -> None:
+def _listen(stdin: BinaryIO, pictures: "queue.SimpleQueue[_Asked]") -> None:
     """A thread of its own, so that the end of the pipe is noticed in the middle of a page."""
-    while head := stdin.read(LENGTH.size):
-        pictures.put(stdin.read(LENGTH.unpack(head)[0]))
+    while head := stdin.read(ASK.size):
+        turn_alone, size = ASK.unpack(head)
+        pictures.put((turn_alone, stdin.read(size)))
     os._exit(0)
 
 
@@ -96,13 +99,15 @@ def _load(threads: int) -> "PageReader":
     return PageReader(engine, threads)
 
 
-def _read(reader: "PageReader", data: bytes) -> dict[str, Any]:
+def _answer(reader: "PageReader", turn_alone: bool, data: bytes) -> dict[str, Any]:
     import cv2
     import numpy
 
     pixels = cv2.imdecode(numpy.frombuffer(data, numpy.uint8), cv2.IMREAD_COLOR)
     if pixels is None:
         return {"failed": "the image cannot be decoded", "kind": "REQUEST"}
+    if turn_alone:
+        return answered("", [], reader.turn(pixels))
     found = reader.read(pixels)
     text = resolve_ligatures(in_reading_order(straighten(found.pieces)))
     scored = zip(found.pieces, found.scores, strict=True)

@@ -1,5 +1,6 @@
 """The frames between the OCR engine's process and its parent: JSON after four bytes of length.
 
+The parent sends pictures, each after what it asks of it (`ASK`: the turn alone, and its length).
 The child writes `{"ready": pid}` once, then for every picture `{"text": ..., "lines": [...],
 "turn": 0 to 3}` or `{"failed": ..., "kind": ...}`. It reads what strangers have drawn, so nothing
 in a frame is believed unchecked.
@@ -17,6 +18,7 @@ from quire.domain.document.transcription import ReadLine
 from quire.providers.clean_text import clean_text
 
 LENGTH = struct.Struct(">I")
+ASK = struct.Struct(">?I")
 # No page has so much text or so many lines: the process is broken.
 LARGEST_FRAME = 16 * 1024**2
 _MOST_LINES = 50_000

@@ -21,6 +21,9 @@ from quire.domain.layout.slant import Piece, slant
 _FIND_SIDE, _FIND_LONGEST = 736, 2000
 # Lines lose no letter when they are so much narrower; what reads badly is read as it is.
 _NARROW, _READS_WELL = 0.85, 0.95
+# Of a page of which only the way up is asked: a coarser look, so many of its lines, and each only
+# as far as so many times its height. Less would save nothing: what is shorter is filled up.
+_GLANCE_SIDE, _GLANCE_LINES, _GLANCE_LENGTH = 384, 3, 6
 _LEAST_SCORE = 0.5
 # Long lines that tell how the page lies, and the score of lines that lie right.
 _SAMPLE, _UPRIGHT_SCORE = 6, 0.92
@@ -77,14 +80,17 @@ class PageReader:
         return Found([p for p, _ in kept], [s for _, s in kept], turn, width, height)
 
     def turn(self, pixels: Pixels) -> int:
-        """By how many quarters to the left the page must be turned to be upright."""
-        return self._turn(pixels, self._boxes(pixels))[0]
+        """By how many quarters to the left the page must be turned to be upright; at a glance."""
+        boxes = self._boxes(pixels, _GLANCE_SIDE)
+        return self._turn(pixels, boxes, _GLANCE_LINES, _GLANCE_LENGTH)[0]
 
-    def _boxes(self, pixels: Pixels) -> list[Corners]:
+    def _boxes(self, pixels: Pixels, side: int = _FIND_SIDE) -> list[Corners]:
         height, width = pixels.shape[:2]
-        zoom = min(_FIND_SIDE / min(height, width), _FIND_LONGEST / max(height, width), 1.0)
+        zoom = min(side / min(height, width), _FIND_LONGEST / max(height, width), 1.0)
         size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
         small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA) if zoom < 1 else pixels
+        # The detector enlarges what is smaller.
+        self._find_lines.limit_side_len = side
         found = self._find_lines(small).boxes
         if found is None:
             return []
@@ -92,7 +98,11 @@ class PageReader:
         return [box.astype(numpy.float32) * scale for box in found]
 
     def _turn(
-        self, pixels: Pixels, boxes: Sequence[Corners]
+        self,
+        pixels: Pixels,
+        boxes: Sequence[Corners],
+        most: int = _SAMPLE,
+        longest: float = math.inf,
     ) -> tuple[int, dict[int, tuple[str, float]]]:
         """Quarters to the left, and the lines that were read for it, by their numbers.
 
@@ -105,9 +115,9 @@ class PageReader:
         lying = sum(length for length, _ in tall) > sum(length for length, _ in wide)
         long = sorted(tall if lying else wide, reverse=True)
         # The longest may be two lines that were taken for one.
-        step = max(1, len(long) // (2 * _SAMPLE))
-        sample = [n for _, n in long[::step][:_SAMPLE]]
-        cuts = [_cut(pixels, boxes[n]) for n in sample]
+        step = max(1, len(long) // (2 * most))
+        sample = [n for _, n in long[::step][:most]]
+        cuts = [_begin(_cut(pixels, boxes[n]), longest) for n in sample]
         read = self._read(cuts)
         known = dict(zip(sample, read, strict=True))
         score = _mean(read)
@@ -178,6 +188,11 @@ def _cut(pixels: Pixels, box: Corners) -> Pixels:
         pixels, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
     )
     return numpy.ascontiguousarray(numpy.rot90(cut)) if height >= _TALL * width else cut
+
+
+def _begin(cut: Pixels, longest: float) -> Pixels:
+    height, width = cut.shape[:2]
+    return cut[:, : int(min(width, longest * height))]
 
 
 def _corners(box: Corners) -> Any:

@@ -92,6 +92,7 @@ class Settings(SettingsModel):
     extra_providers: Names = ()
     route_chain: Names = ()
     local_ocr: Literal["auto", "always", "never"] = "auto"
+    turn_pages: Literal["auto", "off"] = "auto"
     ai_system_prompt: str = DEFAULT_SYSTEM_PROMPT
     hyphens: Hyphens = "join"
     doubt: Doubt = "flag"

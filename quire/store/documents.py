@@ -75,7 +75,7 @@ class Originals:
         ]
 
     async def draw(
-        self, brief: Brief, number: int, password: str | None, scale: float
+        self, brief: Brief, number: int, password: str | None, scale: float, turn: int
     ) -> PageImage:
         """Draw a page for a model; `AttemptFailed` when it cannot be drawn, `StoredObjectGone` when
         the document is not there."""
@@ -83,10 +83,12 @@ class Originals:
         path = await self._open(brief.sha256)
         try:
             if brief.kind == "pdf":
-                return await self._documents.render(path, number, options, password, scale=scale)
+                return await self._documents.render(
+                    path, number, options, password, scale=scale, turn=turn
+                )
             page = _manifest(path).quire_pages[number - 1]
             return await self._documents.render_image(
-                await self._open(page.sha256), page.frame, number, options, scale=scale
+                await self._open(page.sha256), page.frame, number, options, scale=scale, turn=turn
             )
         except DocumentRefused as error:
             # Only this page fails: the document may have other pages that can be drawn.

@@ -41,9 +41,16 @@ class Drawings:
     """Draws nothing: what is on the page does not matter here."""
 
     async def render(
-        self, path: Path, page: int, options: ImageOptions, password: str | None, *, scale: float
+        self,
+        path: Path,
+        page: int,
+        options: ImageOptions,
+        password: str | None,
+        *,
+        scale: float,
+        turn: int,
     ) -> PageImage:
-        return PageImage(b"\xff\xd8", "image/jpeg", 1, 1)
+        return PageImage(b"\xff\xd8", "image/jpeg", 1, 1, turn=turn)
 
 
 class StoreFailsOnce(FolderStore):

@@ -14,6 +14,8 @@ class PageImage:
     media_type: str
     width: int
     height: int
+    # By how many quarters to the left it was turned to be upright.
+    turn: int = 0
     # How much of the drawing was encoding; for traces.
     encode_s: float = field(default=0.0, compare=False)
 
@@ -53,7 +55,7 @@ def mean_score(lines: Sequence[ReadLine]) -> float | None:
 class PageAnswer:
     """A judged answer: its text counts. Score and lines are those of engines that give them.
 
-    `turn` says by how many quarters to the left an engine turned the page to read it.
+    `turn` says by how many quarters to the left the page was turned to be read.
     """
 
     text: str

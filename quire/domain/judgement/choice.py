@@ -10,7 +10,7 @@ from quire.domain.judgement.agreement import compare
 from quire.domain.judgement.language import is_language
 from quire.domain.judgement.layer import is_garbage, is_hidden
 from quire.domain.judgement.legibility import confidence_of, is_legible, read_confidence
-from quire.domain.judgement.pictures import WELL_READ_LINE, add_pictures
+from quire.domain.judgement.pictures import WELL_READ_LINE, add_pictures, turn_left
 from quire.domain.judgement.script import unread_script
 from quire.domain.judgement.words import Words, share_found, words_of
 
@@ -56,7 +56,8 @@ class _Page:
 
     def keep_layer(self, why: str, confidence: float | None) -> Chosen:
         """The layer, with what was read in pictures that it lacks."""
-        text, added = add_pictures(self.layer, self.survey.layer.pictures, self.answer.lines)
+        pictures = [turn_left(area, self.answer.turn) for area in self.survey.layer.pictures]
+        text, added = add_pictures(self.layer, pictures, self.answer.lines)
         if added:
             why += f"; {added} from pictures without a text layer were added"
         choice = Choice(kept="both" if added else "layer", why=why)

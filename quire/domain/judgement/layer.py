@@ -21,9 +21,13 @@ def is_hidden(survey: PageSurvey) -> bool:
     return survey.layer.hidden >= _HIDDEN
 
 
+def says_nothing(survey: PageSurvey) -> bool:
+    """Whether only the picture of the page can tell what is on it."""
+    return words_of(survey.text).letters < _SOME_LETTERS or is_garbage(survey)
+
+
 def is_comparable(survey: PageSurvey) -> bool:
     """Whether a reading that differs from the layer is more likely wrong than the layer is."""
-    words = words_of(survey.text)
-    if words.letters < _SOME_LETTERS or is_garbage(survey):
+    if says_nothing(survey):
         return False
-    return not is_hidden(survey) or is_language(words)
+    return not is_hidden(survey) or is_language(words_of(survey.text))

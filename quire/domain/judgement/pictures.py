@@ -6,13 +6,22 @@ from quire.domain.counts import counted
 from quire.domain.document.transcription import ReadLine
 from quire.domain.judgement.words import share_found, words_of
 
-# (left, top, right, bottom) as shares of the drawn page.
+# (left, top, right, bottom) as shares of the page.
 Area = tuple[float, float, float, float]
 # A line that was read so well, and that the layer does not have.
 WELL_READ_LINE, _ABSENT = 0.9, 0.5
 # Shorter lines are the ticks of an axis, or shapes taken for letters.
 _LEAST_LETTERS = 3
 _ABOVE = 0.01
+
+
+def turn_left(area: Area, quarters: int) -> Area:
+    """Where the area is once the page was turned to the left: lines stand on the page as it was
+    read, pictures as it was drawn."""
+    for _ in range(quarters):
+        left, top, right, bottom = area
+        area = (top, 1.0 - right, bottom, 1.0 - left)
+    return area
 
 
 def add_pictures(

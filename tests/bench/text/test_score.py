@@ -8,6 +8,7 @@ from bench.text.pages import generated
 from bench.text.readers import Texts
 from bench.text.report import markdown
 from bench.text.score import Check, distance, plain, score
+from bench.text.speed import Speed
 
 
 def _slow_distance(a: str, b: str) -> int:
@@ -54,6 +55,8 @@ def test_pages_are_the_same_at_every_run_and_pass_their_own_checks() -> None:
         assert (judged.character_error, judged.word_recall) == (0, 1)
         assert judged.passed == judged.checks > 0, page.name
     truth = Texts("truth", [page.truth for page in pages])
-    report = markdown(pages, [truth], ["another: not installed"], {"CPU": "one"})
+    speeds = [Speed("truth", [1.5, 2.0])]
+    report = markdown(pages, [truth], speeds, ["another: not installed"], {"CPU": "one"})
     assert "| text layer | 5 | 0.000 (100%) |" in report
+    assert "| 2 | 2.00 |" in report
     assert "- Left out: another: not installed" in report

@@ -1,5 +1,6 @@
 """Which of a page's texts is kept, and why."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,6 +106,25 @@ def test_words_in_pictures_are_added_where_they_stand() -> None:
     assert judgement.choice is not None
     assert judgement.choice.kept == "both"
     assert "1 line from pictures" in judgement.choice.why
+
+
+@pytest.mark.parametrize(
+    ("turn", "drawn"),
+    [(1, (0.5, 0.15, 0.8, 0.7)), (2, (0.3, 0.5, 0.85, 0.8)), (3, (0.2, 0.3, 0.5, 0.85))],
+)
+def test_pictures_of_a_page_that_was_turned_are_found_on_it_as_it_was_read(
+    turn: int, drawn: tuple[float, float, float, float]
+) -> None:
+    first, second = "The harbour master keeps a log", "and the weather she came through"
+    lines = (
+        ReadLine(first, 0.99, (0.1, 0.1, 0.9, 0.12)),
+        ReadLine("DANGER deep water", 0.98, (0.2, 0.3, 0.6, 0.33)),
+        ReadLine("beside it", 0.99, (0.85, 0.3, 0.95, 0.33)),
+        ReadLine(second, 0.99, (0.1, 0.6, 0.9, 0.62)),
+    )
+    answer = replace(read("\n".join(line.text for line in lines), lines=lines), turn=turn)
+    text, _ = judged(page(f"{first}\n{second}", pictures=(drawn,)), answer)
+    assert text.split("\n") == [first, "", "DANGER deep water", "", second]
 
 
 @pytest.mark.parametrize(
