@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from quire.cli.batch.app import batch
 from quire.cli.cancel import cancel
 from quire.cli.clean import clean
 from quire.cli.doctor import doctor
@@ -38,6 +39,7 @@ app.command()(cancel)
 app.command("list")(list_command)
 app.command()(clean)
 app.command()(doctor)
+app.add_typer(batch, name="batch")
 
 
 def main() -> None:

@@ -69,7 +69,8 @@ class _Known:
     settled: bool = False
 
 
-async def _begun(client: Client, event: HistoryEvent) -> DocumentRun:
+async def begun_by(client: Client, event: HistoryEvent) -> DocumentRun:
+    """What a run was given, by its first event."""
     payloads = event.workflow_execution_started_event_attributes.input.payloads
     [run] = await client.data_converter.decode(payloads, [DocumentRun])
     assert isinstance(run, DocumentRun)
@@ -77,7 +78,7 @@ async def _begun(client: Client, event: HistoryEvent) -> DocumentRun:
 
 
 async def _at_start(client: Client, event: HistoryEvent) -> _Known:
-    run = await _begun(client, event)
+    run = await begun_by(client, event)
     if run.carried is not None:
         return _Known(frozenset({run.carried.source.sha256}), settled=True)
     stored = run.source.startswith(STORED)
@@ -107,7 +108,7 @@ async def fetched_document(client: Client, job_id: str) -> DocumentReceipt | Non
     scheduled: dict[int, str] = {}
     async for event in handle.fetch_history_events(page_size=100):
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-            if carried := (await _begun(client, event)).carried:
+            if carried := (await begun_by(client, event)).carried:
                 return carried.source
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
             name = event.activity_task_scheduled_event_attributes.activity_type.name

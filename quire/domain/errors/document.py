@@ -15,6 +15,10 @@ class EngineUnavailable(DocumentRefused):
     """An engine requested by name cannot be used: a setting is missing."""
 
 
+class CancelledRefusal(DocumentRefused):
+    """A person stopped the document before there was anything of it."""
+
+
 _EMPTY = _kind(Code.NOT_PDF, "EMPTY", "the file has no bytes", "check where it came from")
 _NOT_PDF = _kind(
     Code.NOT_PDF, "NOT_PDF", "the file is something else, whatever its name says", "give a PDF"
@@ -84,7 +88,9 @@ _NO_WORKER = _kind(
     "retryable",
     ours=True,
 )
-_CANCELLED = _kind(
+_CANCELLED = Kind(
+    SECTION,
+    CancelledRefusal,
     Code.NOT_READY,
     "CANCELLED",
     "the document was cancelled before it could be fetched",

@@ -1,0 +1,35 @@
+"""Where the parts of a batch are: its sources and rows in the store, its files among results."""
+
+# Of the list of sources, in one object: few objects for a long list, small ones to read.
+SOURCES_A_PAGE = 200
+KIND = "batches"
+
+
+def source_page_key(batch_id: str, page: int) -> str:
+    """A part of the list of sources; pages count from 0."""
+    return f"{KIND}/{batch_id}/sources/{page:05d}.json"
+
+
+def page_of(number: int) -> int:
+    """The page that lists a document."""
+    return (number - 1) // SOURCES_A_PAGE
+
+
+def rows_folder(batch_id: str) -> str:
+    """All rows of a batch."""
+    return f"{KIND}/{batch_id}/rows/"
+
+
+def rows_key(batch_id: str, run: str, step: str, group: int) -> str:
+    """The rows that one activity wrote: repeated, it writes the same object."""
+    return f"{rows_folder(batch_id)}{run}-{step}-{group:06d}.jsonl"
+
+
+def batch_of(key: str) -> str:
+    """Whose object this is, of the store's."""
+    return key.split("/")[1] if key.startswith(f"{KIND}/") else ""
+
+
+def batch_file(batch_id: str, name: str) -> str:
+    """`batch.json`, `documents.jsonl` or `documents.parquet` in the place of results."""
+    return f"{KIND}/{batch_id}/{name}"
