@@ -4,7 +4,9 @@ Workers start it by a schedule, and `doctor` by hand; its activities write what 
 
 from typing import Literal
 
-from quire.contracts.base import Wire
+from pydantic import Field
+
+from quire.contracts.base import Wire, is_false
 
 
 class WatchRequest(Wire):
@@ -24,6 +26,8 @@ class StuckDocument(Wire):
     tries: int = 0
     # How often it was started again for being stuck.
     healed: int = 0
+    # Of a batch, `job_id` is the batch's.
+    batch: bool = Field(default=False, exclude_if=is_false)
 
 
 class Healed(Wire):

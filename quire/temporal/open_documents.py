@@ -12,11 +12,12 @@ from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.carried import DocumentRun
-from quire.contracts.names import WORKFLOW_ID_PREFIX, workflow_id
+from quire.contracts.names import BATCH_ID_PREFIX, WORKFLOW_ID_PREFIX, workflow_id
 from quire.contracts.steps import DocumentReceipt, PreviousReceipt
 from quire.domain.document.open_documents import OpenDocuments
 from quire.domain.document.origin import STORED
 
+_OPEN_BATCHES = "WorkflowType = 'BatchWorkflow' AND ExecutionStatus = 'Running'"
 _OPEN = "WorkflowType = 'DocumentWorkflow' AND ExecutionStatus = 'Running'"
 _AT_ONCE = 16
 # The activities whose results name the document.
@@ -31,7 +32,9 @@ async def find_open_documents(client: Client) -> OpenDocuments:
         several = (_documents_of(client, run) for run in runs[start : start + _AT_ONCE])
         found.update(*await asyncio.gather(*several))
     jobs = frozenset(run.id.removeprefix(WORKFLOW_ID_PREFIX) for run in runs)
-    return OpenDocuments(jobs, frozenset(found))
+    batches = [run.id async for run in client.list_workflows(_OPEN_BATCHES)]
+    names = frozenset(name.removeprefix(BATCH_ID_PREFIX) for name in batches)
+    return OpenDocuments(jobs, frozenset(found), names)
 
 
 async def _documents_of(client: Client, run: WorkflowExecution) -> set[str]:

@@ -7,7 +7,12 @@ KIND = "batches"
 
 def source_page_key(batch_id: str, page: int) -> str:
     """A part of the list of sources; pages count from 0."""
-    return f"{KIND}/{batch_id}/sources/{page:05d}.json"
+    return f"{sources_folder(batch_id)}{page:05d}.json"
+
+
+def sources_folder(batch_id: str) -> str:
+    """The whole list of sources."""
+    return f"{KIND}/{batch_id}/sources/"
 
 
 def page_of(number: int) -> int:

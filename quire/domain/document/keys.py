@@ -13,7 +13,9 @@ from quire.contracts.stored import Brief
 from quire.domain.page_ranges import format_pages
 
 # Where things are by kind; what else is under the store's root is not the store's.
-KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine")
+KINDS = (
+    "sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine", "batches",
+)  # fmt: skip
 # Raise when the survey's rules or texts change: older surveys are then made again.
 SURVEY_VERSION = 3
 # Pages a survey object: few enough objects for long documents, small enough to read for one page.

@@ -34,6 +34,8 @@ class OpenRun:
     # Activities under way or in a queue.
     activities: int
     healed: int
+    # A batch, which has no deadline: it is stuck where its tasks fail.
+    batch: bool = False
 
     def judged(self) -> StuckDocument | None:
         """The document, if it is stuck."""
@@ -41,7 +43,12 @@ class OpenRun:
         if why is None:
             return None
         return StuckDocument(
-            job_id=self.job_id, run_id=self.run_id, why=why, tries=self.tries, healed=self.healed
+            job_id=self.job_id,
+            run_id=self.run_id,
+            why=why,
+            tries=self.tries,
+            healed=self.healed,
+            batch=self.batch,
         )
 
 
