@@ -17,7 +17,7 @@ from quire.store.batches import BatchStore
 from quire.store.results import read_report
 
 # How long the ends that follow the first one are waited for: one object, and few events a group.
-LINGER_S = 0.1
+LINGER_S = 0.25
 # A slot must not stay empty for that: this share of the window is enough.
 SHARE = 4
 

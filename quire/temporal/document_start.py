@@ -73,6 +73,8 @@ async def start_document(
             static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
             static_details=render_request(request, engine),
             priority=priority_of(request.user_id, in_batch=batch is not None),
+            # A worker starts the documents of batches: its own first task it need not wait for.
+            request_eager_start=batch is not None,
         )
     except RPCError as error:
         if error.status is not RPCStatusCode.INVALID_ARGUMENT:

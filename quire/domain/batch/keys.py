@@ -1,8 +1,9 @@
 """Where the parts of a batch are: its sources and rows in the store, its files among results."""
 
+from quire.domain.document.keys import BATCHES
+
 # Of the list of sources, in one object: few objects for a long list, small ones to read.
 SOURCES_A_PAGE = 200
-KIND = "batches"
 
 
 def source_page_key(batch_id: str, page: int) -> str:
@@ -12,7 +13,7 @@ def source_page_key(batch_id: str, page: int) -> str:
 
 def sources_folder(batch_id: str) -> str:
     """The whole list of sources."""
-    return f"{KIND}/{batch_id}/sources/"
+    return f"{BATCHES}/{batch_id}/sources/"
 
 
 def page_of(number: int) -> int:
@@ -22,7 +23,7 @@ def page_of(number: int) -> int:
 
 def rows_folder(batch_id: str) -> str:
     """All rows of a batch."""
-    return f"{KIND}/{batch_id}/rows/"
+    return f"{BATCHES}/{batch_id}/rows/"
 
 
 def rows_key(batch_id: str, run: str, step: str, group: int) -> str:
@@ -30,11 +31,6 @@ def rows_key(batch_id: str, run: str, step: str, group: int) -> str:
     return f"{rows_folder(batch_id)}{run}-{step}-{group:06d}.jsonl"
 
 
-def batch_of(key: str) -> str:
-    """Whose object this is, of the store's."""
-    return key.split("/")[1] if key.startswith(f"{KIND}/") else ""
-
-
 def batch_file(batch_id: str, name: str) -> str:
     """`batch.json`, `documents.jsonl` or `documents.parquet` in the place of results."""
-    return f"{KIND}/{batch_id}/{name}"
+    return f"{BATCHES}/{batch_id}/{name}"

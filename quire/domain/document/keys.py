@@ -13,8 +13,9 @@ from quire.contracts.stored import Brief
 from quire.domain.page_ranges import format_pages
 
 # Where things are by kind; what else is under the store's root is not the store's.
+BATCHES = "batches"
 KINDS = (
-    "sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine", "batches",
+    "sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine", BATCHES,
 )  # fmt: skip
 # Raise when the survey's rules or texts change: older surveys are then made again.
 SURVEY_VERSION = 3
@@ -112,8 +113,10 @@ def text_key(sha256: str) -> str:
 
 
 def document_of(key: str) -> str:
-    """Whose object this is: a document's hash; for briefs and texts, their own name."""
+    """Whose object this is: a document's hash; for briefs, texts and batches, their own name."""
     kind, *parts = key.split("/")
+    if kind == BATCHES:
+        return parts[0]
     if kind in ("briefs", "texts"):
         return parts[-1].partition(".")[0]
     return parts[1] if len(parts) > 1 else ""

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from quire.domain.batch.keys import KIND, batch_of
-from quire.domain.document.keys import document_of
+from quire.domain.document.keys import BATCHES, document_of
 
 
 @dataclass(frozen=True)
@@ -20,6 +19,6 @@ class OpenDocuments:
         """Whether an object of the store is one of theirs. Briefs are named by nothing of a
         document: they must be asked for their job."""
         kind = key.partition("/")[0]
-        if kind == KIND:
-            return batch_of(key) in self.batches
+        if kind == BATCHES:
+            return document_of(key) in self.batches
         return kind != "quarantine" and document_of(key) in self.documents
