@@ -4,7 +4,7 @@ import asyncio
 
 from temporalio import activity
 
-from activities.support.failures import failures_for_temporal
+from activities.support.failures import failures_for_temporal, handed_back
 from activities.support.heartbeats import heartbeats
 from quire.contracts.batch import DocumentRow
 from quire.contracts.batch_steps import CollectReceipt, CollectRequest, OpenDocument
@@ -45,22 +45,23 @@ class CollectEnds:
 
     async def _next_rows(self, request: CollectRequest) -> list[DocumentRow]:
         waiting = [asyncio.create_task(self._row(request, one)) for one in request.running]
+        leaving = asyncio.create_task(activity.wait_for_worker_shutdown())
         try:
-            done, left = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*waiting, leaving], return_when=asyncio.FIRST_COMPLETED)
             until = asyncio.get_running_loop().time() + LINGER_S
-            while left and len(done) * SHARE < len(waiting):
+            while (left := [task for task in waiting if not task.done()]) and not leaving.done():
                 time_left = until - asyncio.get_running_loop().time()
-                more, left = await asyncio.wait(
-                    left, timeout=max(0.0, time_left), return_when=asyncio.FIRST_COMPLETED
-                )
-                if not more:
+                if time_left <= 0 or (len(waiting) - len(left)) * SHARE >= len(waiting):
                     break
-                done |= more
-            return sorted((task.result() for task in done), key=lambda row: row.number)
+                await asyncio.wait(left, timeout=time_left, return_when=asyncio.FIRST_COMPLETED)
+            done = [task.result() for task in waiting if task.done()]
+            if not done:
+                raise handed_back()
+            return sorted(done, key=lambda row: row.number)
         finally:
-            for task in waiting:
+            for task in (*waiting, leaving):
                 task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
+            await asyncio.gather(*waiting, leaving, return_exceptions=True)
 
     async def _row(self, request: CollectRequest, one: OpenDocument) -> DocumentRow:
         """The row of a document, once it has ended."""

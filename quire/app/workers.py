@@ -71,10 +71,12 @@ def build_workers(
         runs = OpenRuns(client, parts.settings.document_processing_timeout)
         workers.append(_workflow_worker(make, parts, runner, runs))
         runner.serve(workers[-1])
-        workers.append(_batch_worker(make, parts, client))
         warn_of_untried_sdk()
     if "documents" in roles:
         workers.append(_document_worker(make, parts))
+        # Not with the workflows: a command that only answers a query must not take up the wait for
+        # a batch's documents.
+        workers.append(_batch_worker(make, parts, client))
     if "ai" in roles:
         workers += _route_workers(make, parts)
     return workers
