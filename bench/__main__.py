@@ -21,7 +21,7 @@ from bench.report import Report, Run, cell
 from testing.tool import ROOT, own_environment
 
 OUT = ROOT / "docs" / "benchmarks"
-ORDER = ("limit", "growth", "documents", "peers")
+ORDER = ("limit", "growth", "documents", "batches", "peers")
 Measure = Callable[[bool], Part]
 
 

@@ -1,15 +1,24 @@
 """Batches: many documents as one job, whatever they are and whatever happens meanwhile."""
 
+import asyncio
 import csv
 import json
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
 
+from quire.contracts.batch_steps import BatchRun
+from quire.settings import Settings
+from quire.temporal.connect import connect
 from testing import pdfs
+from testing.cluster import SOON_CONTINUED, Cluster
+from testing.s3 import BUCKET, S3Server
 from testing.tool import Ran, Tool
 from testing.vendor.behaviours import vendor_answers, vendor_answers_late, vendor_fails
 from testing.vendor.standin import StandIn
@@ -245,3 +254,105 @@ def test_process_says_how_to_read_several(tool: Tool, tmp_path: Path, several: b
     ran = tool.run("process", *given)
     assert ran.code == 3
     assert "batch start" in ran.err
+
+
+def test_a_cluster_loses_server_and_worker_and_no_document(
+    tool: Tool, vendor: StandIn, tmp_path: Path
+) -> None:
+    """Short histories: the batch goes through several runs meanwhile."""
+    count = 16
+    folder = folder_of(tmp_path / "in", count, vision=1)
+    vendor.behave(vendor_answers_late(0.3))
+    with Cluster(tmp_path / "cluster", SOON_CONTINUED) as cluster:
+        client = tool.also(TEMPORAL_ADDRESS=cluster.address)
+        worker = cluster.start_worker(tool)
+        start = ("batch", "start", folder, "--batch-id", "b", "--window", "3", "--user", "ana")
+        assert client.run(*start, "--detach").code == 0
+        vendor.wait_for_calls(4, timeout=60)
+        worker.kill()
+        worker.wait()
+        cluster.start_worker(tool)
+        vendor.wait_for_calls(8, timeout=60)
+        cluster.kill_server()
+        cluster.start_server()
+        ran = client.run("batch", "watch", "b", "--json", timeout=150)
+        assert ran.code == 0, ran.err
+        rows = rows_of(ran)
+        listed = client.run("list", "--batch", "b", "--limit", "50", "--json").json["documents"]
+        batches = client.run("batch", "list", "--json").json["batches"]
+    assert [row["number"] for row in rows] == list(range(1, count + 1))
+    assert {row["status"] for row in rows} == {"done"}
+    assert {row["job_id"] for row in listed} == {row["job_id"] for row in rows}
+    assert {row["user_id"] for row in listed} == {"ana"}
+    assert [(row["batch_id"], row["status"]) for row in batches] == [("b", "completed")]
+    # Only what was under way when the worker died is asked for again: four slots.
+    assert len(vendor.calls()) <= count + 4
+
+
+def test_an_unsigned_batch_is_refused(tool: Tool, tmp_path: Path) -> None:
+    """Its worker would sign for its documents, whatever they are."""
+
+    async def start(address: str) -> None:
+        client = await connect(Settings(), address)
+        request = BatchRun(batch_id="b", documents=1)
+        await client.execute_workflow("BatchWorkflow", request, id="batch-b", task_queue="quire")
+
+    with Cluster(tmp_path / "cluster") as cluster:
+        cluster.start_worker(tool, ACCEPT_UNSIGNED="true")
+        with pytest.raises(WorkflowFailureError) as caught:
+            asyncio.run(start(cluster.address))
+    assert isinstance(caught.value.cause, ApplicationError)
+    assert caught.value.cause.type == "FORBIDDEN"
+
+
+def test_a_prefix_of_a_bucket(tool: Tool, vendor: StandIn, s3: S3Server, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "in", 3, vision=1)
+    for path in folder.iterdir():
+        s3.client().upload_file(str(path), BUCKET, f"many/{path.name}")
+    s3.client().put_object(Bucket=BUCKET, Key="many/bad.pdf", Body=b"no PDF")
+    s3.client().put_object(Bucket=BUCKET, Key="many/notes.txt", Body=b"not asked for")
+    s3.client().copy({"Bucket": BUCKET, "Key": "many/doc_0.pdf"}, BUCKET, "many/sub/copy.pdf")
+    tool = tool.also(**s3.settings)
+    ran = tool.run("batch", "start", f"s3://{BUCKET}/many/", "--batch-id", "b", "--json")
+    assert ran.code == 3, ran.err
+    rows = rows_of(ran)
+    names = [(row["source"].rpartition("/")[2], row["status"]) for row in rows]
+    assert names == [
+        ("bad.pdf", "failed"), ("doc_0.pdf", "done"), ("doc_1.pdf", "done"), ("doc_2.pdf", "done"),
+        ("copy.pdf", "done"),
+    ]  # fmt: skip
+    assert rows[4]["same_as"] == 2
+    assert len(vendor.calls()) == 3
+    assert s3.read(rows[1]["text_path"])
+    nothing = tool.run("batch", "start", f"s3://{BUCKET}/none/", "--json")
+    assert (nothing.code, nothing.json["error"]["reason"]) == (3, "NOTHING_FOUND")
+    no_bucket = tool.run("batch", "start", "s3://no-such-bucket/x/", "--json")
+    assert no_bucket.code == 3
+
+
+def test_a_single_document_of_another_owner_goes_first(
+    tool: Tool, vendor: StandIn, tmp_path: Path
+) -> None:
+    """On four slots that a batch keeps busy, and in the same embedded server."""
+    vendor.behave(vendor_answers_late(0.4))
+    alone_pdf = pdfs.mixed_pdf(tmp_path / "alone.pdf", 1, 12)
+    beside_pdf = pdfs.mixed_pdf(tmp_path / "beside.pdf", 2, 12)
+    folder = folder_of(tmp_path / "in", 60, vision=4)
+    start = ("batch", "start", folder, "--batch-id", "b", "--user", "ana", "--json")
+    running = tool.start(*start)
+    until(tool, "b", lambda status: ended(status) >= 2)
+    calls = len(vendor.calls())
+    beside = tool.run("process", beside_pdf, "--user", "bob", "--json", "--deadline", "5m")
+    assert beside.code == 0, beside.err
+    during = len(vendor.calls()) - calls
+    assert tool.run("batch", "cancel", "b", "--user", "ana").code == 0
+    running.communicate(timeout=120)
+    alone = tool.run("process", alone_pdf, "--user", "bob", "--json", "--deadline", "5m")
+    assert beside.sources()["ai"] == alone.sources()["ai"] == 12
+    took = [seconds_of(ran) for ran in (alone, beside)]
+    assert took[1] <= 2 * took[0] + 1.0, f"alone and beside the batch: {took}, calls {during}"
+
+
+def seconds_of(ran: Ran) -> float:
+    times = [datetime.fromisoformat(ran.json[name]) for name in ("started_at", "completed_at")]
+    return (times[1] - times[0]).total_seconds()
