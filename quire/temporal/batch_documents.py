@@ -87,7 +87,8 @@ class ServerDocuments:
     async def _request_of(self, job_id: str) -> DocumentRequest | None:
         try:
             async for event in self._handle(job_id).fetch_history_events(page_size=1):
-                return (await begun_by(self._client, event)).request()
+                begun = await begun_by(self._client, event)
+                return None if begun is None else begun.request()
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise

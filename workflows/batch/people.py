@@ -11,6 +11,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.support.failures import refused
     from quire.contracts.batch import BatchOrder
+    from quire.contracts.batch_steps import BatchRun
     from quire.contracts.codes import ErrorInfo
     from quire.contracts.status import PageRange
     from quire.domain import errors
@@ -26,6 +27,13 @@ def wanted_range(given: Sequence[object]) -> PageRange:
     if isinstance(wanted, ErrorInfo):
         raise refused(wanted)
     return wanted
+
+
+def wanted_batch(request: BatchRun | None) -> BatchRun:
+    """What the batch is started with; where that is nothing, the workflow fails."""
+    if request is None:
+        raise refused(errors.bad_start().info)
+    return request
 
 
 class BatchPeople:

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.codes import ErrorInfo
     from quire.domain import errors
     from workflows.batch import queries
-    from workflows.batch.people import BatchPeople, wanted_range
+    from workflows.batch.people import BatchPeople, wanted_batch, wanted_range
     from workflows.batch.reporter import BatchReporter
     from workflows.batch.state import BatchState
     from workflows.batch.steps import BatchSteps
@@ -34,7 +34,8 @@ class BatchWorkflow:
     """Start what the window has room for, collect what has ended, until nothing is left."""
 
     @workflow.init
-    def __init__(self, request: BatchRun) -> None:
+    def __init__(self, request: BatchRun | None = None) -> None:
+        request = wanted_batch(request)
         started = workflow.info().start_time.timestamp()
         self._state = BatchState(request.request(), started)
         self._people = BatchPeople(self._state)
@@ -43,8 +44,9 @@ class BatchWorkflow:
         self._stopped = False
 
     @workflow.run
-    async def run(self, request: BatchRun) -> BatchResult:
+    async def run(self, request: BatchRun | None = None) -> BatchResult:
         """Read the documents, in one run or in several."""
+        request = wanted_batch(request)
         if request.carried is not None and not continues_a_run():
             raise self._fail(errors.not_continued().info)
         work = asyncio.create_task(self._work(request))
