@@ -8,6 +8,12 @@ from functools import partial
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from activities.batch.collect import CollectEnds
+from activities.batch.load import LoadBatch
+from activities.batch.plan import PlanBatch
+from activities.batch.start import StartDocuments
+from activities.batch.stop import StopBatch
+from activities.batch.write import WriteBatch
 from activities.document.finalize import FinalizeDocument
 from activities.document.ingest import IngestSource
 from activities.document.plan import PlanDocument
@@ -21,26 +27,33 @@ from activities.support.slots import Slots
 from activities.watch.find import FindStuck
 from activities.watch.heal import HealDocument
 from quire.app.parts import Parts, open_ingest, served_routes
+from quire.contracts.document import DocumentRequest
 from quire.contracts.names import (
+    BATCH_QUEUE,
     DOCUMENTS_QUEUE,
     LOCAL_PROVIDER,
     ROLES,
     WORKFLOW_QUEUE,
     route_queue,
 )
+from quire.domain.document.plan import make_plan
 from quire.domain.routing.routes import prepared_ahead
 from quire.ports import Runs
 from quire.settings import Settings
+from quire.store.batches import BatchStore
+from quire.temporal.batch_documents import ServerDocuments
 from quire.temporal.deployment import deployment_config
 from quire.temporal.open_runs import OpenRuns
 from quire.temporal.signature import StartKeys
 from quire.temporal.start_guard import StartGuard
 from quire.temporal.task_runner import WholeTaskRunner, warn_of_untried_sdk
+from workflows.batch.workflow import BatchWorkflow
 from workflows.document.workflow import DocumentWorkflow
 from workflows.watch.workflow import WatchWorkflow
 
 # The SDK's ten seconds would be ten seconds of silence for people who ask about a document.
 STICKY_TIMEOUT = timedelta(seconds=3)
+BATCHES_AT_ONCE = 100
 
 
 def build_workers(
@@ -63,6 +76,9 @@ def build_workers(
         warn_of_untried_sdk()
     if "documents" in roles:
         workers.append(_document_worker(make, parts))
+        # Not with the workflows: a command that only answers a query must not take up the wait for
+        # a batch's documents.
+        workers.append(_batch_worker(make, parts, client))
     if "ai" in roles:
         workers += _route_workers(make, parts)
     return workers
@@ -92,14 +108,16 @@ def _workflow_worker(
     previous = LoadPrevious(parts.store, parts.results)
     finalize = FinalizeDocument(parts.store, parts.results, parts.documents, parts.unseal)
     reuse = ReuseResult(parts.store, parts.results)
+    plan_batch = PlanBatch(guard.check, parts.settings.batch_deadline)
     return make(
         task_queue=WORKFLOW_QUEUE,
         workflow_runner=runner,
         # How long tasks and queries wait for a lost worker before another one gets them.
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
-        workflows=[DocumentWorkflow, WatchWorkflow],
+        workflows=[DocumentWorkflow, BatchWorkflow, WatchWorkflow],
         activities=[
             plan.plan_document,
+            plan_batch.plan_batch,
             plan.write_brief,
             previous.load_previous,
             select_routes,
@@ -110,6 +128,30 @@ def _workflow_worker(
         ],
         max_concurrent_activities=parts.settings.worker_concurrency,
         interceptors=[guard],
+    )
+
+
+def _batch_worker(make: Callable[..., Worker], parts: Parts, client: Client) -> Worker:
+    batches = BatchStore(parts.store)
+
+    def engine_of(request: DocumentRequest) -> str:
+        return make_plan(request, parts.defaults).engine
+
+    documents = ServerDocuments(client, engine_of)
+    stop = StopBatch(batches, documents)
+    return make(
+        task_queue=BATCH_QUEUE,
+        activities=[
+            LoadBatch(batches).load_batch,
+            StartDocuments(batches, documents, parts.results).start_documents,
+            CollectEnds(batches, documents, parts.results).collect_ends,
+            stop.stop_documents,
+            stop.skip_documents,
+            WriteBatch(batches, parts.results).write_batch,
+        ],
+        # One for each batch that is open, which does nothing but wait.
+        max_concurrent_activities=BATCHES_AT_ONCE,
+        max_concurrent_activity_task_polls=2,
     )
 
 

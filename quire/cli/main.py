@@ -6,6 +6,7 @@ from io import TextIOWrapper
 
 import typer
 
+from quire.cli.batch.app import batch
 from quire.cli.cancel import cancel
 from quire.cli.clean import clean
 from quire.cli.doctor import doctor
@@ -40,6 +41,7 @@ app.command()(cancel)
 app.command("list")(list_command)
 app.command()(clean)
 app.command()(doctor)
+app.add_typer(batch, name="batch")
 
 
 def main() -> None:

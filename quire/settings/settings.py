@@ -54,6 +54,7 @@ class Settings(SettingsModel):
     _exposed_files: tuple[Path, ...] = PrivateAttr(default=())
 
     document_processing_timeout: Duration = Field(default="3m", validate_default=True)
+    batch_deadline: Duration = Field(default="2h", validate_default=True)
     request_timeout: Duration = Field(default="60s", validate_default=True)
     connect_timeout: Duration = Field(default="10s", validate_default=True)
     watch_interval: Duration = Field(default="1m", validate_default=True)

@@ -30,8 +30,12 @@ READY_WITHIN_S = 30.0
 ROOM = 1024 * 1024
 LOOK_EVERY_S = 0.5
 DATABASE = "temporal.db"
-# After two failures of its workflow task a document is marked, and the watch finds it.
-DYNAMIC_CONFIG = {"system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute": "2"}
+DYNAMIC_CONFIG = {
+    # After two failures of its workflow task a document is marked, and the watch finds it.
+    "system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute": "2",
+    # Owners share the queues; without it a batch would be first for as long as it is longest.
+    "matching.enableFairness": "true",
+}
 
 
 def has_database(state_dir: Path) -> bool:

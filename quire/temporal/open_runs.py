@@ -1,6 +1,7 @@
-"""Open documents as the server lists them: finds those that are stuck, and starts them again.
+"""Open documents and batches as the server lists them: finds those that are stuck, and starts them
+again.
 
-A stuck document is started from its own first event, payload by payload: input, signature, owner
+A stuck one is started from its own first event, payload by payload: input, signature, owner
 and keys stay as they were, and nothing has to be decrypted.
 """
 
@@ -31,12 +32,14 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.names import (
+    BATCH_ID_PREFIX,
     DEADLINE_AT_MEMO,
     DEADLINE_MEMO,
     DEADLINE_TIMER,
     HEALED_MEMO,
     LONGEST_DEADLINE_S,
     WORKFLOW_ID_PREFIX,
+    batch_workflow_id,
     workflow_id,
 )
 from quire.contracts.watch import Healed, StuckDocument
@@ -63,6 +66,7 @@ TASK_ENDS = (
     EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
 )
 OPEN = "WorkflowType = 'DocumentWorkflow' AND ExecutionStatus = 'Running'"
+OPEN_BATCHES = "WorkflowType = 'BatchWorkflow' AND ExecutionStatus = 'Running'"
 # The deadline's timer is among the first events of a run.
 FIRST_EVENTS = 60
 # Of a document that was continued more often, the latest runs count.
@@ -88,7 +92,7 @@ class OpenRuns:
     async def start_again(self, stuck: StuckDocument) -> bool:
         """End the run and start the same request under the same id; False when it is no longer
         stuck. A repetition goes on where the last one was interrupted."""
-        handle = self._client.get_workflow_handle(workflow_id(stuck.job_id), run_id=stuck.run_id)
+        handle = self._client.get_workflow_handle(_id_of(stuck), run_id=stuck.run_id)
         start = await self._first_start(handle)
         if start is None or not await self._end(handle):
             return False
@@ -100,7 +104,11 @@ class OpenRuns:
     async def _marked(self) -> list[WorkflowExecution]:
         """Those whose tasks fail, by the server's own mark."""
         try:
-            return await self._list(f"{OPEN} AND {PROBLEMS} IS NOT NULL")
+            return [
+                execution
+                for which in (OPEN, OPEN_BATCHES)
+                for execution in await self._list(f"{which} AND {PROBLEMS} IS NOT NULL")
+            ]
         except RPCError as error:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
@@ -121,7 +129,9 @@ class OpenRuns:
         handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
         try:
             description = await handle.describe()
-            ends = await self._ends(description, await self._deadline_timer(handle))
+            batch = execution.id.startswith(BATCH_ID_PREFIX)
+            timer = None if batch else await self._deadline_timer(handle)
+            ends = await self._ends(description, timer)
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
@@ -131,14 +141,15 @@ class OpenRuns:
         raw = description.raw_description
         marked = PROBLEMS in raw.workflow_execution_info.search_attributes.indexed_fields
         return OpenRun(
-            job_id=execution.id.removeprefix(WORKFLOW_ID_PREFIX),
+            job_id=execution.id.removeprefix(BATCH_ID_PREFIX if batch else WORKFLOW_ID_PREFIX),
             run_id=execution.run_id,
             marked=marked,
-            overdue=datetime.now(UTC) > ends + timedelta(seconds=self._grace_s),
+            overdue=not batch and datetime.now(UTC) > ends + timedelta(seconds=self._grace_s),
             tries=raw.pending_workflow_task.attempt,
             activities=len(raw.pending_activities),
             healed=await _heals(description),
             unanswered=marked and not await self._fails(raw.workflow_execution_info.execution),
+            batch=batch,
         )
 
     async def _fails(self, execution: RunName) -> bool:
@@ -243,7 +254,7 @@ class OpenRuns:
         timeout.FromTimedelta(timedelta(seconds=execution_timeout_s(deadline, healed=True)))
         request = StartWorkflowExecutionRequest(
             namespace=self._client.namespace,
-            workflow_id=workflow_id(stuck.job_id),
+            workflow_id=_id_of(stuck),
             workflow_type=begun.workflow_type,
             task_queue=begun.task_queue,
             input=begun.input,
@@ -252,7 +263,8 @@ class OpenRuns:
             search_attributes=begun.search_attributes,
             priority=begun.priority,
             user_metadata=start.user_metadata,
-            workflow_execution_timeout=timeout,
+            # A batch takes as long as it takes.
+            workflow_execution_timeout=None if stuck.batch else timeout,
             identity=self._client.identity,
             # The server starts it once, however often it is asked to.
             request_id=f"heal-{stuck.run_id}",
@@ -267,7 +279,7 @@ class OpenRuns:
         runs, before = list[str](), stuck.run_id
         while before and len(runs) < MOST_RUNS:
             runs.append(before)
-            handle = self._client.get_workflow_handle(workflow_id(stuck.job_id), run_id=before)
+            handle = self._client.get_workflow_handle(_id_of(stuck), run_id=before)
             try:
                 start = await _first_event(handle)
             except RPCError as error:
@@ -277,6 +289,10 @@ class OpenRuns:
             begun = start.workflow_execution_started_event_attributes
             before = begun.continued_execution_run_id
         return runs
+
+
+def _id_of(stuck: StuckDocument) -> str:
+    return batch_workflow_id(stuck.job_id) if stuck.batch else workflow_id(stuck.job_id)
 
 
 async def _first_event(handle: Handle) -> HistoryEvent:

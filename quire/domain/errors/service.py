@@ -11,6 +11,10 @@ SECTION = "command"
 _kind = partial(Kind, SECTION)
 
 
+class JobEnded(QuireError):
+    """The workflow was terminated, or timed out, from outside."""
+
+
 class SealedError(QuireError):
     """Something is encrypted with a key that this process does not have."""
 
@@ -65,7 +69,7 @@ _INTERRUPTED = _kind(
     "retryable",
 )
 _ENDED = _kind(
-    QuireError,
+    JobEnded,
     Code.UNKNOWN,
     "ENDED",
     "the workflow was ended from outside",
@@ -162,13 +166,17 @@ def no_query_answer(message: str) -> QuireError:
     )
 
 
-def job_ended(how: str) -> QuireError:
+def job_ended(how: str) -> JobEnded:
     """The workflow was terminated, or timed out, from outside."""
     return _ENDED(f"The job was ended from outside ({how}).", "Start it again under its job id.")
 
 
-def interrupted(job_id: str | None = None) -> QuireError:
+def interrupted(job_id: str | None = None, batch_id: str | None = None) -> QuireError:
     """Ctrl-C, SIGTERM or SIGHUP ended the command."""
+    if batch_id is not None:
+        return _INTERRUPTED(
+            "Interrupted.", f"The batch is kept: `quire batch watch {batch_id}` goes on with it."
+        )
     return _INTERRUPTED(
         "Interrupted.",
         f"The job is kept: `quire watch {job_id or 'JOB'}`, or process with its --job-id, follows "

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quire.contracts.names import (
+    BATCH_QUEUE,
     DOCUMENTS_QUEUE,
     LOCAL_PROVIDER,
     WORKFLOW_QUEUE,
@@ -14,7 +15,7 @@ from quire.domain import errors
 from quire.domain.errors import JobWaits
 from quire.domain.workers.live_workers import LiveWorker
 
-ROLE_OF = {WORKFLOW_QUEUE: "workflows", DOCUMENTS_QUEUE: "documents"}
+ROLE_OF = {WORKFLOW_QUEUE: "workflows", DOCUMENTS_QUEUE: "documents", BATCH_QUEUE: "documents"}
 # The types of failures by which the SDK, its server and our codec tell what is missing.
 UNKNOWN_STEP = "NotFoundError"
 NOT_OPENED = errors.SealedError.__name__
