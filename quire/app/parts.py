@@ -3,7 +3,9 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from activities.support.slots import Slots
 from quire.contracts.names import (
     LOCAL_MODEL,
     LOCAL_PROVIDER,
@@ -40,6 +42,12 @@ class Parts:
     providers: Mapping[str, Provider]
     defaults: PlanDefaults
     traces: NoTraces
+
+    @cached_property
+    def slots(self) -> Slots:
+        """The slots of every route that is served; one set, however many queues there are."""
+        routes = served_routes(self)
+        return Slots({f"{provider}:{model}": n for (provider, model), n in routes.items()})
 
     async def warm_up(self) -> None:
         """Import the vendors' SDKs, one after the other, while nothing waits for them yet."""

@@ -16,14 +16,13 @@ from activities.document.recognize import RecognizePage
 from activities.document.reuse import ReuseResult
 from activities.document.select import select_routes
 from activities.document.survey import SurveyDocument
-from activities.support.slots import Slots
 from activities.watch.find import FindStuck
 from activities.watch.heal import HealDocument
 from quire.app.parts import Parts, open_ingest, served_routes
 from quire.contracts.names import (
-    DOCUMENTS_QUEUE,
     ROLES,
     WORKFLOW_QUEUE,
+    documents_queue,
     route_queue,
 )
 from quire.domain.routing.routes import prepared_ahead
@@ -46,8 +45,10 @@ def build_workers(
     parts: Parts,
     roles: tuple[str, ...] = ROLES,
     grace: timedelta | None = None,
+    queue: str = WORKFLOW_QUEUE,
 ) -> list[Worker]:
-    """One worker a queue; a worker of a route takes at most the route's limit at a time.
+    """One worker a queue, beside this workflow queue; a worker of a route takes at most the route's
+    limit at a time, which all workers of the same parts share.
 
     `grace` is how long a shutdown waits for calls in flight; without it, as long as one may take.
     """
@@ -56,13 +57,13 @@ def build_workers(
     if "workflows" in roles:
         runner = WholeTaskRunner(client)
         runs = OpenRuns(client, parts.settings.document_processing_timeout)
-        workers.append(_workflow_worker(make, parts, runner, runs))
+        workers.append(_workflow_worker(partial(make, task_queue=queue), parts, runner, runs))
         runner.serve(workers[-1])
         warn_of_untried_sdk()
     if "documents" in roles:
-        workers.append(_document_worker(make, parts))
+        workers.append(_document_worker(partial(make, task_queue=documents_queue(queue)), parts))
     if "ai" in roles:
-        workers += _route_workers(make, parts)
+        workers += _route_workers(make, parts, queue)
     return workers
 
 
@@ -91,7 +92,6 @@ def _workflow_worker(
     finalize = FinalizeDocument(parts.store, parts.results, parts.documents, parts.unseal)
     reuse = ReuseResult(parts.store, parts.results)
     return make(
-        task_queue=WORKFLOW_QUEUE,
         workflow_runner=runner,
         # How long tasks and queries wait for a lost worker before another one gets them.
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
@@ -117,28 +117,26 @@ def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
         parts.store, parts.documents, parts.unseal, parts.traces, parallel=os.cpu_count() or 2
     )
     return make(
-        task_queue=DOCUMENTS_QUEUE,
         activities=[ingest.ingest_source, survey.survey_document],
         max_concurrent_activities=parts.settings.worker_concurrency,
     )
 
 
-def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
-    routes = served_routes(parts)
+def _route_workers(make: Callable[..., Worker], parts: Parts, queue: str) -> list[Worker]:
     recognize = RecognizePage(
         parts.store,
         parts.documents,
         parts.providers,
-        Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
+        parts.slots,
         parts.unseal,
         parts.traces,
     )
     return [
         make(
-            task_queue=route_queue(provider, model),
+            task_queue=route_queue(provider, model, queue),
             activities=[recognize.recognize_page],
             max_concurrent_activities=limit + prepared_ahead(limit),
             disable_eager_activity_execution=True,
         )
-        for (provider, model), limit in routes.items()
+        for (provider, model), limit in served_routes(parts).items()
     ]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import TerminatedError
 
-from quire.contracts.names import WATCH_SCHEDULE, WORKFLOW_QUEUE
+from quire.contracts.names import WATCH_SCHEDULE
 from quire.contracts.results import DocumentResult
 from quire.contracts.watch import StuckDocument, WatchRequest, WatchResult
 from quire.domain import errors
@@ -45,7 +45,7 @@ async def heal_documents(jobs: Jobs) -> WatchResult:
             WatchWorkflow.run,
             WatchRequest(look_again_s=LOOK_AGAIN_S),
             id=f"{WATCH_SCHEDULE}-{secrets.token_hex(4)}",
-            task_queue=WORKFLOW_QUEUE,
+            task_queue=jobs.queue,
             execution_timeout=WATCH_WITHIN,
         )
     except WorkflowFailureError:

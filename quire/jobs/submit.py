@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-from temporalio.client import Client
 from temporalio.common import (
     Priority,
     SearchAttributePair,
@@ -20,7 +19,6 @@ from quire.contracts.names import (
     DEADLINE_MEMO,
     NAME_MEMO,
     STARTED_MEMO,
-    WORKFLOW_QUEUE,
     workflow_id,
 )
 from quire.domain import errors
@@ -79,7 +77,7 @@ async def submit(jobs: Jobs, request: DocumentRequest, *, replace: bool = False)
     reuse = WorkflowIDReusePolicy
     once = reuse.ALLOW_DUPLICATE if request.force else reuse.ALLOW_DUPLICATE_FAILED_ONLY
     try:
-        return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL, once)
+        return await _start(jobs, request, engine, WorkflowIDConflictPolicy.FAIL, once)
     except WorkflowAlreadyStartedError:
         if request.force:
             raise errors.job_in_the_way(request.job_id) from None
@@ -103,7 +101,7 @@ async def _replace(jobs: Jobs, request: DocumentRequest, engine: str | None) -> 
             request = request.model_copy(update={"replaced": tuple(earlier)})
             conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
         try:
-            return await _start(jobs.client, request, engine, conflict)
+            return await _start(jobs, request, engine, conflict)
         except WorkflowAlreadyStartedError:
             # Someone has started it since it was looked at: whose is it?
             continue
@@ -113,7 +111,7 @@ async def _replace(jobs: Jobs, request: DocumentRequest, engine: str | None) -> 
 async def submit_again(jobs: Jobs, request: DocumentRequest) -> Handle:
     """A new run of a job that has ended."""
     engine = _engine(jobs.settings, request)
-    return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL)
+    return await _start(jobs, request, engine, WorkflowIDConflictPolicy.FAIL)
 
 
 def _engine(settings: Settings, request: DocumentRequest) -> str | None:
@@ -125,18 +123,18 @@ def _engine(settings: Settings, request: DocumentRequest) -> str | None:
 
 
 async def _start(
-    client: Client,
+    jobs: Jobs,
     request: DocumentRequest,
     engine: str | None,
     conflict: WorkflowIDConflictPolicy,
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
 ) -> Handle:
     try:
-        return await client.start_workflow(
+        return await jobs.client.start_workflow(
             DocumentWorkflow.run,
             DocumentRun.of(request),
             id=workflow_id(request.job_id),
-            task_queue=WORKFLOW_QUEUE,
+            task_queue=jobs.queue,
             id_conflict_policy=conflict,
             id_reuse_policy=reuse,
             search_attributes=TypedSearchAttributes(
@@ -160,8 +158,8 @@ async def _start(
     except RPCError as error:
         if error.status is not RPCStatusCode.INVALID_ARGUMENT:
             raise
-        if absent := await absent_search_attributes(client):
-            raise errors.search_attributes_missing(client.namespace, absent) from None
+        if absent := await absent_search_attributes(jobs.client):
+            raise errors.search_attributes_missing(jobs.client.namespace, absent) from None
         raise
 
 
