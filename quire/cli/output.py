@@ -55,6 +55,8 @@ class Answer:
 
     job_id: str | None = None
     printed: bool = False
+    # A service has the job, and goes on with it after an interrupt.
+    goes_on: bool = False
 
     def print_json(self, body: object) -> None:
         """Print the one JSON object."""

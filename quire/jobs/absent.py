@@ -100,9 +100,7 @@ async def _waiting_tasks(
         attempt = raw.pending_workflow_task.attempt
         failure = await _task_failure(client, job_id) if attempt > 1 else None
         name = raw.workflow_execution_info.type.name
-        tasks.append(
-            WaitingTask(raw.workflow_execution_info.task_queue, name, attempt, failure)
-        )
+        tasks.append(WaitingTask(raw.workflow_execution_info.task_queue, name, attempt, failure))
     for activity in raw.pending_activities:
         if activity.state == SCHEDULED:
             tasks.append(await _waiting_activity(client, activity))

@@ -23,7 +23,10 @@ from pathlib import Path
 
 from quire.domain import errors
 from quire.domain.errors import QuireError
+from quire.settings.handed_over import plain_environment
+from quire.temporal.child_of import die_with_parent
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
+from quire.temporal.seats import try_lock
 
 READY_WITHIN_S = 30.0
 # Below this, a server is not even started: one without room leaves half a database behind.
@@ -61,7 +64,9 @@ class ServerInfo:
 class EmbeddedServer:
     """Starts the server or joins the one that runs; brings it back if it dies."""
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, *, tied: bool = False) -> None:
+        # Tied to its starter, it dies with it however that dies; else it stays for who joined.
+        self._tied = tied
         self._folder = state_dir.expanduser().absolute()
         self._note = self._folder / "server.json"
         self._users: int | None = None
@@ -71,8 +76,8 @@ class EmbeddedServer:
     async def start(self) -> ServerInfo:
         """The running server; started when there is none."""
         with errors.disk_errors("STATE_DIR", self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            info = await asyncio.to_thread(self._ensure)
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            info = await asyncio.to_thread(self.ensure)
         self._keeper = asyncio.create_task(self._keep(info))
         return info
 
@@ -85,15 +90,23 @@ class EmbeddedServer:
         if self._users is None:
             return False
         with self._locked():
-            try:
-                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not try_lock(self._users):
                 # A failed upgrade gives up the shared lock too: take it again.
                 fcntl.flock(self._users, fcntl.LOCK_SH)
                 return False
             self._stop_keeping()
             self._kill()
         return True
+
+    @property
+    def has_others(self) -> bool:
+        """Whether others need a server that would die with this process."""
+        if self._users is None or self._child is None or not self._tied:
+            return False
+        with self._locked():
+            alone = try_lock(self._users)
+            fcntl.flock(self._users, fcntl.LOCK_SH)
+        return not alone
 
     def leave(self) -> None:
         """Need the server no longer; the last one to leave stops it."""
@@ -109,7 +122,8 @@ class EmbeddedServer:
 
     # --- finding and starting ----------------------------------------------------------------
 
-    def _ensure(self) -> ServerInfo:
+    def ensure(self) -> ServerInfo:
+        """The running server, started when there is none; waits for it."""
         with self._locked():
             if self._users is None:
                 self._users = os.open(self._folder / "users.lock", os.O_CREAT | os.O_RDWR, 0o600)
@@ -142,7 +156,13 @@ class EmbeddedServer:
         with (self._folder / "server.log").open("wb") as log:
             # A session of its own: Ctrl-C is for the command, not for the server it shares.
             self._child = subprocess.Popen(
-                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+                command,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                env=plain_environment(),
+                preexec_fn=die_with_parent if self._tied else None,
             )
         info = ServerInfo(self._child.pid, *ports)
         try:
@@ -191,11 +211,12 @@ class EmbeddedServer:
             if not await asyncio.to_thread(self._is_alive, info):
                 # While there is no room for it, try again: its documents wait for it.
                 with suppress(QuireError, OSError):
-                    info = await asyncio.to_thread(self._ensure)
+                    info = await asyncio.to_thread(self.ensure)
 
     def _kill(self) -> None:
         info = self._read_note()
-        self._note.unlink(missing_ok=True)
+        if not self._tied:
+            self._note.unlink(missing_ok=True)
         if info is None or not _runs(info.pid, str(self._folder / DATABASE)):
             return
         with suppress(ProcessLookupError):
