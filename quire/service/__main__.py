@@ -5,9 +5,11 @@ import os
 import pickle
 import signal
 import sys
-import threading
-from importlib import import_module
 from pathlib import Path
+
+from quire.service.server_thread import ServerThread
+from quire.temporal.embedded import EmbeddedServer
+from quire.temporal.seats import Seat
 
 
 def main() -> None:
@@ -20,28 +22,15 @@ def main() -> None:
     handed = sys.stdin.buffer.read()
     os.close(0)
     os.open(os.devnull, os.O_RDONLY)
-    loading = threading.Thread(target=import_module, args=("quire.service.serve",))
-    loading.start()
-
-    from quire.temporal.embedded import EmbeddedServer
-    from quire.temporal.seats import Seat
-
     server = EmbeddedServer(state, tied=True)
-    failure: Exception | None = None
-    try:
-        # By this thread, whose end is the server's.
-        server.ensure()
-    except Exception as error:
-        failure = error
-    loading.join()
+    starting = ServerThread(server)
 
     from quire.service.serve import run
 
     # From the process that started it, by a pipe between the two.
     settings = pickle.loads(handed)  # noqa: S301
-
     # Interpreter teardown after the SDK's threads have run can crash (sdk-python issue 300).
-    os._exit(run(settings, Seat(number, handle), server, failure))
+    os._exit(run(settings, Seat(number, handle), server, starting.wait()))
 
 
 if __name__ == "__main__":
