@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,18 @@ from testing.wait import wait_until
 SOL = "gpt-6.1-sol"
 
 
+def documents_of(folder: Path, count: int, text: int, pages: int) -> list[Path]:
+    """Documents that have no bytes in common, so no answer serves two of them."""
+    paths = [pdfs.mixed_pdf(folder / f"{n}.pdf", text, pages) for n in range(count)]
+    for path in paths:
+        path.write_bytes(path.read_bytes() + f"\n% {path}\n".encode())
+    return paths
+
+
+def none_alive(pids: list[int]) -> bool:
+    return not any(map(alive, pids))
+
+
 @pytest.fixture
 def shared(tool: Tool) -> Iterator[Tool]:
     """The tool with a service."""
@@ -32,7 +45,7 @@ def test_ten_detached_documents_have_one_service_and_one_limit(
     shared: Tool, vendor: StandIn, tmp_path: Path
 ) -> None:
     vendor.behave(vendor_answers_late(0.3))
-    documents = [pdfs.mixed_pdf(tmp_path / f"{n}.pdf", 0, 2 + n % 3) for n in range(10)]
+    documents = documents_of(tmp_path, 10, 0, 3)
     starts = [shared.start("process", path, "--detach", "--json") for path in documents]
     said = [start.communicate(timeout=120) for start in starts]
     assert [start.returncode for start in starts] == [0] * 10, said
@@ -84,7 +97,7 @@ def test_it_ends_when_idle_and_never_while_a_document_runs(
         with pytest.raises(AssertionError):
             wait_until(lambda: not notes_of(tool), timeout=4)
         vendor.release()
-        wait_until(lambda: not any(map(alive, family)), timeout=30)
+        wait_until(partial(none_alive, family), timeout=30)
         assert not notes_of(tool)
         assert [*(tool.state / "service").glob("seat-1.tmp/*")] == []
         assert tool.run("result", job, "--json").sources() == {"mupdf": 4, "ai": 8}
@@ -94,10 +107,9 @@ def test_it_ends_when_idle_and_never_while_a_document_runs(
 def test_kills_at_any_moment_lose_nothing(shared: Tool, vendor: StandIn, tmp_path: Path) -> None:
     """Commands that follow bring it back; what is left without one goes on with the next."""
     vendor.behave(vendor_answers_late(0.2))
-    documents = [pdfs.mixed_pdf(tmp_path / f"{n}.pdf", 1, 6) for n in range(6)]
     jobs = [
         shared.run("process", path, "--detach", "--json", "--deadline", "5m").json["job_id"]
-        for path in documents
+        for path in documents_of(tmp_path, 6, 1, 6)
     ]
     follower = shared.start("watch", jobs[-1], "--json")
     for calls in (3, 9, 20):
@@ -105,7 +117,7 @@ def test_kills_at_any_moment_lose_nothing(shared: Tool, vendor: StandIn, tmp_pat
         note = service_of(shared)
         family = [note["server_pid"], *children_of(note["pid"])]
         os.kill(note["pid"], signal.SIGKILL)
-        wait_until(lambda family=family: not any(map(alive, family)), timeout=10)
+        wait_until(partial(none_alive, family), timeout=10)
     out, err = follower.communicate(timeout=120)
     assert follower.returncode == 0, err
     assert len(json.loads(out)["pages"]) == 7
