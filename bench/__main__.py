@@ -21,7 +21,7 @@ from bench.report import Report, Run, cell
 from testing.tool import ROOT, own_environment
 
 OUT = ROOT / "docs" / "benchmarks"
-ORDER = ("limit", "growth", "documents", "peers")
+ORDER = ("limit", "growth", "documents", "peers", "peers.faults")
 Measure = Callable[[bool], Part]
 
 
@@ -37,7 +37,7 @@ def known(pages: int | None = None) -> dict[str, Measure]:
 
         return measure
 
-    return {name: later(name) for name in ORDER if find_spec(f"bench.{name}")}
+    return {name: later(name) for name in ORDER if find_spec(f"bench.{name.partition('.')[0]}")}
 
 
 def run(parts: Mapping[str, Measure], report: Report, *, full: bool, console: Console) -> list[str]:

@@ -62,6 +62,10 @@ class Store(Protocol):
         """Copy a file in, streaming; without `replace`, an existing one only counts as used now."""
         ...
 
+    async def holds(self, key: str, path: Path) -> bool:
+        """Whether the object is known, without being read, to have the bytes of this file."""
+        ...
+
     async def local_path(self, key: str) -> Path | None:
         """A path on this machine that a child process can open, or None if the key is gone.
 

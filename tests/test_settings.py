@@ -81,7 +81,7 @@ DEFAULTS: dict[str, Any] = {
     "retry_max_attempts": 3,
     "retry_base_delay": 5.0,
     "retry_jitter_max": 5.0,
-    "page_window": 32,
+    "page_window": 64,
     "worker_concurrency": 8,
     "max_inflight_per_model": 2,
     "image_send_all_pages": False,
@@ -134,7 +134,7 @@ def test_defaults_of_settings_are_defaults_of_the_domain(load: Environment) -> N
 
 def test_empty_is_not_set(load: Environment) -> None:
     settings = load(PAGE_WINDOW="", OPENAI_API_KEY="", OPENAI_PRIMARY_MODEL="", OPENAI_TIMEOUT="")
-    assert settings.page_window == 32
+    assert settings.page_window == 64
     assert settings.providers["openai"].api_key is None
     assert settings.providers["openai"].primary_model != ""
 

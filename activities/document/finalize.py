@@ -162,7 +162,7 @@ class FinalizeDocument:
             page=record.page,
             classification=survey.classification,
             reason=survey.reason,
-            source=_degraded(record.source) if lost else record.source,
+            source=_without_answer(record.source) if lost else record.source,
             provider=answer.provider if answer else None,
             model=answer.model if answer else None,
             attempts=expand_attempts(record.attempts, request.routes),
@@ -204,8 +204,9 @@ def _what_is_lost(
     return None
 
 
-def _degraded(source: TextSource) -> TextSource:
-    return source if source.degraded else TextSource.MUPDF_FALLBACK
+def _without_answer(source: TextSource) -> TextSource:
+    late = source is TextSource.MUPDF_TIMEOUT_FALLBACK
+    return source if late else TextSource.MUPDF_FALLBACK
 
 
 def _without_survey(record: PageRecord, was_surveyed: bool) -> PageSurvey:

@@ -1,5 +1,6 @@
 """recognize_page: one attempt at one page on one route."""
 
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING, Paid
-from quire.contracts.names import MOMENT_S
+from quire.contracts.names import MOMENT_S, PROTOCOL
 from quire.contracts.steps import AttemptReceipt, AttemptRequest
 from quire.contracts.stored import Brief, StoredAnswer
 from quire.domain import errors
@@ -53,6 +54,8 @@ class RecognizePage:
         self._tracing = tracing
         self._meter = CallMeter()
         self._gate = RouteGate()
+        # A short name: every receipt in history holds it.
+        self._name = secrets.token_urlsafe(3)
         self._briefs: OrderedDict[str, Brief] = OrderedDict()
         # Answers that were paid for while the store was out of reach: the next try puts them.
         self._unsaved: OrderedDict[str, StoredAnswer] = OrderedDict()
@@ -77,7 +80,14 @@ class RecognizePage:
                 if taken_over is not None:
                     return taken_over
                 unsaved = self._unsaved.get(attempt.key)
-                return await self._save(attempt, unsaved or await self._read(attempt, waiting))
+                answer = unsaved or await self._read(attempt, waiting)
+                return self._signed(attempt, await self._save(attempt, answer))
+
+    def _signed(self, attempt: RouteAttempt, receipt: AttemptReceipt) -> AttemptReceipt:
+        """With this worker's name: the document learns from it how many workers there are."""
+        if attempt.request.protocol >= PROTOCOL:
+            return receipt.model_copy(update={"worker": self._name})
+        return receipt
 
     async def _stored(self, attempt: RouteAttempt) -> StoredAnswer | None:
         return await self._answer(attempt.key)

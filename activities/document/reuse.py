@@ -7,7 +7,7 @@ from temporalio import activity
 
 from activities.support.failures import failures_for_temporal
 from activities.support.heartbeats import heartbeats
-from quire.contracts.page import PageRecord
+from quire.contracts.page import PageRecord, TextSource
 from quire.contracts.results import DocumentReport, DocumentResult
 from quire.contracts.steps import ReuseReceipt, ReuseRequest
 from quire.contracts.stored import StoredResult
@@ -50,7 +50,11 @@ class ReuseResult:
 
     async def _stored(self, request: ReuseRequest) -> StoredResult | None:
         found = await self._store.get(finished_key(request.sha256, request.finished))
-        return None if found is None else StoredResult.model_validate_json(found)
+        stored = None if found is None else StoredResult.model_validate_json(found)
+        if stored is None or not request.without_ocr:
+            return stored
+        by_ocr = any(page.source is TextSource.OCR for page in stored.report.pages)
+        return None if by_ocr else stored
 
 
 def _as_own(

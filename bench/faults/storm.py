@@ -68,6 +68,9 @@ class StormOutcome:
     failed_tasks: int = 0
     seconds: float = 0.0
     unreplayable: list[str] = field(default_factory=list)
+    # By document: how it ended, if not with all its pages. By call: what was asked again.
+    why_lost: list[str] = field(default_factory=list)
+    asked_again: list[str] = field(default_factory=list)
 
     def note(self) -> str:
         """The rest of what was counted, for a table."""
@@ -75,6 +78,7 @@ class StormOutcome:
             f"{self.kills} kills in {self.seconds:.0f} s; {self.answered} of {self.queries} "
             f"queries answered, slowest {self.slowest_answer_s:.1f} s; {self.replayed} histories "
             f"replay; {self.evictions} runs evicted, {self.failed_tasks} tasks failed"
+            + "".join(f"; {what}" for what in (*self.why_lost, *self.asked_again))
         )
 
 
@@ -157,12 +161,14 @@ class Storm:
             try:
                 async with asyncio.timeout(DEADLINE_S + 60):
                     result = await handle.result()
-                read = result.metadata.ai_pages_succeeded
-            except (TimeoutError, WorkflowFailureError):
-                read = 0
+                read, how = result.metadata.ai_pages_succeeded, result.message
+            except (TimeoutError, WorkflowFailureError) as error:
+                read, how = 0, str(error.__cause__ or type(error).__name__)
             self._open.remove(job)
         if read == PAGES:
             self._complete.add(job)
+        else:
+            self.outcome.why_lost.append(f"{job}: {how}")
         self.outcome.pages_lost += PAGES - read
         self.outcome.ended += 1
         if self.outcome.ended % 10 == 0:
@@ -208,7 +214,13 @@ class Storm:
 
     def _repeated(self, calls: Sequence[Call]) -> int:
         """Calls for pages whose answer was in the store when a worker had died before them."""
-        return sum(call.started > self._stored.get(_page_of(call), call.started) for call in calls)
+        known = ((call, self._stored.get(_page_of(call), call.started)) for call in calls)
+        self.outcome.asked_again = [
+            f"{call.model} asked for {_page_of(call)} {call.started - stored:.1f} s after"
+            for call, stored in known
+            if call.started > stored
+        ]
+        return len(self.outcome.asked_again)
 
     async def _replay(self, client: Client) -> None:
         replayer = Replayer(

@@ -8,6 +8,7 @@ from typing import Protocol
 from testing.pdfs import WORDS
 
 MODEL = "gpt-4o-mini"
+SLOTS = 8
 # `{image}` becomes the fingerprint of the picture: each page's answer can be found again in
 # whatever a tool writes.
 ANSWER = "The page says seen-{image}. " + WORDS * 3

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from bench.environments import environment, python
+from bench.environments import CannotInstall, environment, python
 from bench.peers.contest import ANSWER, MODEL, Claim, Job
+from bench.progress import print_progress
 from testing.tool import own_environment
 
 DRIVERS = Path(__file__).parent / "drivers"
@@ -168,3 +169,17 @@ def installed(peer: type[Peer], *, install: bool) -> Peer:
     """The peer, ready to run; `CannotInstall` says why not."""
     name = f"{peer.name}-{peer.version}"
     return peer(environment(name, peer.requirements, peer.programs, install=install))
+
+
+def find_peers(*, install: bool) -> tuple[list[Peer], list[str]]:
+    """The peers that can run here, and a line for each that cannot."""
+    peers: list[Peer] = []
+    skipped: list[str] = []
+    for peer in PEERS:
+        doing = "looking for it, or installing it" if install else "looking for it"
+        print_progress(f"{peer.name} {peer.version}: {doing}")
+        try:
+            peers.append(installed(peer, install=install))
+        except CannotInstall as reason:
+            skipped.append(f"{peer.name} {peer.version}: {reason}")
+    return peers, skipped

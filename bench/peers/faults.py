@@ -1,44 +1,88 @@
 """What is left of a document after the vendor, or the machine, failed."""
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from bench.findings import Row
+from bench.findings import Part, Row
 from bench.peers.budget import Budget
-from bench.peers.contest import Contestant
+from bench.peers.contest import SLOTS, Contestant
+from bench.peers.contestants import find_peers
+from bench.peers.fault_report import part
 from bench.peers.page_marks import truth
-from bench.peers.run_tool import Outcome, job_for, prepare, run, run_until_killed
+from bench.peers.quire_variants import as_it_comes, failing_fast, holding, one_route
+from bench.peers.run_tool import LATENCY_S, Outcome, job_for, prepare, run, run_until_killed
 from bench.progress import in_a_line, print_progress
 from testing import pdfs
-from testing.vendor.behaviours import vendor_hangs, vendor_rate_limits
+from testing.vendor.behaviours import (
+    Behaviour,
+    vendor_answers_late,
+    vendor_hangs,
+    vendor_rate_limits,
+)
 from testing.vendor.process import StandInProcess
+
+PAGES = 40
+# Within the limit of a call that hangs, with time to start and to end.
+DEADLINE = "100s"
+# The quick set has five minutes for all parts, and these must do also where every peer is at hand.
+QUICK_EACH_S, QUICK_IN_ALL_S = 30.0, 45.0
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A trouble by name; `strike` sets the vendor up, `kills` also ends the tool in the middle.
+    """A trouble by name; `strike` sets the vendor up, given what it says of a page, and `kills`
+    also ends the tool in the middle.
 
     Past `limit_s` a tool is stopped: some would wait for ten minutes, some for ever.
     """
 
     name: str
-    strike: Callable[[StandInProcess], None]
+    strike: Callable[[StandInProcess, str], None]
     kills: bool = False
-    limit_s: float = 300.0
+    limit_s: float = 150.0
 
 
-THIRD_429 = Fault(
-    "every third call 429", lambda vendor: vendor.behave(vendor_rate_limits(), every=3)
+def _rule(behaviour: Behaviour, **when: Any) -> Callable[[StandInProcess, str], None]:
+    return lambda vendor, answer: vendor.behave(behaviour, **when)
+
+
+def _ten_times_slower(vendor: StandInProcess, answer: str) -> None:
+    vendor.behave(vendor_answers_late(10 * LATENCY_S, answer), api="openai")
+
+
+THIRD_429 = Fault("every third call 429", _rule(vendor_rate_limits(), every=3))
+ALL_429 = Fault("every call 429", _rule(vendor_rate_limits()))
+BURST = Fault(
+    "5 calls of a model at once, then 0.3 a second, else 429 with Retry-After 5",
+    _rule(vendor_rate_limits(5), spares=5, spares_per_s=0.3),
 )
-ALL_429 = Fault("every call 429", lambda vendor: vendor.behave(vendor_rate_limits()))
 TENTH_HANGS = Fault(
-    "every tenth call hangs, within 120 s",
-    lambda vendor: vendor.behave(vendor_hangs(), every=10),
-    limit_s=120.0,
+    "every tenth call hangs, within 120 s", _rule(vendor_hangs(), every=10), limit_s=120.0
 )
-KILLED = Fault("killed in the middle, run again", lambda vendor: None, kills=True)
-FAULTS = (THIRD_429, ALL_429, TENTH_HANGS, KILLED)
+SLOWER = Fault("one vendor ten times slower", _ten_times_slower)
+KILLED = Fault("killed in the middle, run again", lambda vendor, answer: None, kills=True)
+FAULTS = (THIRD_429, ALL_429, BURST, TENTH_HANGS, SLOWER, KILLED)
+
+
+def measure(full: bool, pages: int = PAGES) -> Part:
+    """Full: 40 pages and every fault; quick: 12 pages and one."""
+    peers, skipped = find_peers(install=full)
+    ours: list[Contestant] = [as_it_comes("quire", DEADLINE)]
+    faults: Sequence[Fault] = FAULTS
+    if full:
+        ours += [one_route(DEADLINE), failing_fast(DEADLINE), holding(DEADLINE)]
+    else:
+        faults = [THIRD_429]
+        names = ", ".join(fault.name for fault in FAULTS if fault is not THIRD_429)
+        skipped.append(f"{names}: only with make bench-full")
+    budget = Budget() if full else Budget(QUICK_EACH_S, QUICK_IN_ALL_S)
+    pages = min(pages, PAGES if full else 12)
+    with tempfile.TemporaryDirectory() as name, StandInProcess() as vendor:
+        rows = suffer(faults, [*ours, *peers], vendor, Path(name), pages, SLOTS, budget)
+    return part(rows, skipped, pages=pages, slots=SLOTS, latency=LATENCY_S, deadline=DEADLINE)
 
 
 def suffer(
@@ -59,7 +103,7 @@ def suffer(
             place = folder / f"fault-{number}-{contestant.name}"
             try:
                 prepare(vendor, contestant)
-                fault.strike(vendor)
+                fault.strike(vendor, contestant.answer)
                 limit_s = budget.limit(fault.limit_s)
                 row = _one(fault, contestant, vendor, place, pdf, pages, slots, limit_s)
             except Exception as error:

@@ -77,16 +77,15 @@ def as_it_comes(name: str, deadline: str) -> Quire:
     return Quire(name, deadline)
 
 
-def counting(deadline: str) -> Quire:
-    """Breakers look at the share of failed calls and do not open at the first."""
-    return Quire("quire, window", deadline, {"BREAKER_TRIP": "window"})
+def failing_fast(deadline: str) -> Quire:
+    """One failure is enough for a route to rest, and no page waits."""
+    settings = {"DISPATCH_MODE": "fail_fast", "BREAKER_TRIP": "first"}
+    return Quire("quire, fail_fast", deadline, settings)
 
 
 def holding(deadline: str) -> Quire:
-    """As the settings' page advises for an archive overnight: pages wait for the vendor, and
-    breakers look at the share of failed calls."""
-    settings = {"DISPATCH_MODE": "hold", "BREAKER_TRIP": "window"}
-    return Quire("quire, overnight", deadline, settings)
+    """As the settings' page advises for an archive overnight: no vendor counts as dead."""
+    return Quire("quire, overnight", deadline, {"DISPATCH_MODE": "hold"})
 
 
 def one_route(deadline: str) -> Quire:

@@ -1,11 +1,9 @@
 """The comparison in the form of the report."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from bench.findings import Chart, Column, Part, Row, Table
+from bench.findings import Chart, Column, Part, Table
 from bench.peers.contestants import PEERS
-from bench.peers.page_marks import FAILED, IN_LOG, NAMED, NONE_MISSING, STOPPED
 from bench.peers.run_tool import LATENCY_S
 from bench.peers.speed import Speed, ideal_s
 
@@ -25,28 +23,6 @@ SPEED_COLUMNS = (
     Column("vendor_cpu_s", "vendor CPU", "{:.2f} s"),
     Column("runs", "runs"),
 )
-FAULT_COLUMNS = (
-    Column("fault", "fault"),
-    Column("tool", "tool"),
-    Column("recovered", "pages recovered"),
-    Column("pages", "of"),
-    Column("calls", "calls"),
-    Column("repeated", "for pages answered before"),
-    Column("at_once", "most at once"),
-    Column("exit_code", "exit code"),
-    Column("seconds", "seconds", "{:.0f}"),
-    Column("truth", "says which pages are missing"),
-    Column("note", "note"),
-)
-# What is said of a tool, by what it said itself where pages were missing.
-SAYINGS = {
-    NONE_MISSING: "none missing",
-    NAMED: "names the missing pages",
-    IN_LOG: "names them in its log only",
-    FAILED: "only says that it failed",
-    STOPPED: "not finished at our limit",
-}
-UNNAMED = "unnamed"
 METHOD = """\
 The same document of pages with a chart, the same stand-in vendor on this machine ({latency:.1f} s
 for an answer), the same number of calls at once, one tool after the other.
@@ -66,28 +42,12 @@ for an answer), the same number of calls at once, one tool after the other.
   is before the start of its workflow. It ends for a peer with the process, for Quire when the
   result lies in the folder that was asked for.
 - **Memory** is the highest sum over all of a tool's processes (PSS: what they share counts once),
-  in MB of a million bytes; for Quire with its Temporal server.
-
-In the faults a page counts as recovered when the model's answer to its very picture stands in the
-tool's output. Where pages are missing, a tool names them in its result, names them in its log only,
-only says that it failed (its exit code is an error), or says nothing. A tool is stopped after
-300 s, or 120 s where calls hang. A killed tool is run again at once with the same command: its
-calls are those of both runs, its seconds those of the second. Rate limits carry no hint when to
-come back.
-
-Quire runs with its defaults but for the slots and a deadline of 100 s, so that other models stand
-by: a page may spill over to up to three routes with as many calls each, 24 at once where a peer has
-8 (see `most at once`). Then the same with one route alone (`one route`), which has as many calls
-at once as the peers; with breakers that open by the share of failed calls (`window`); and as
-[advised](../../settings.md#a-text-soon-or-a-models-text) for an archive overnight, with pages that
-also wait for a vendor to come back (`overnight`). Its exit code is 0 with degraded pages by design;
-`--strict` makes it 5."""
+  in MB of a million bytes; for Quire with its Temporal server."""
 
 
 def part(
     speeds: Sequence[Speed],
     slots: int,
-    faults: Sequence[Row],
     skipped: Sequence[str],
 ) -> Part:
     """All findings, of whichever tools could be measured."""
@@ -98,8 +58,6 @@ def part(
     )
     peers = "; ".join(f"{peer.name} {peer.version} ({peer.note})" for peer in PEERS)
     tables = [Table("peers-speed", title, SPEED_COLUMNS, [speed.row() for speed in speeds])]
-    if faults:
-        tables.append(Table("peers-faults", "What is left after faults", FAULT_COLUMNS, faults))
     chart = Chart(
         "peers-seconds",
         f"Seconds for {pages} pages, {slots} calls at once",
@@ -116,7 +74,7 @@ def part(
         METHOD.format(peers=peers, latency=LATENCY_S),
         tables,
         [chart],
-        [*_ratios(speeds, slots), *_fault_lines(faults)],
+        list(_ratios(speeds, slots)),
         skipped,
     )
 
@@ -153,21 +111,3 @@ def _promise(ours: Speed, theirs: float, ratio: float, slots: int) -> str:
     most = theirs / ideal_s(ours.pages, slots)
     kept = "kept" if ratio >= PROMISE else "**not kept**"
     return f" (the vendor alone would be {most:.1f} times as fast); promised {PROMISE}: {kept}"
-
-
-def _fault_lines(faults: Sequence[Row]) -> Iterable[str]:
-    """For every tool, over all faults: what came back, and what it said of missing pages."""
-    for tool in dict.fromkeys(str(row["tool"]) for row in faults):
-        rows = [row for row in faults if row["tool"] == tool and row.get("truth")]
-        recovered = sum(int(row["recovered"] or 0) for row in rows)
-        pages = sum(int(row["pages"] or 0) for row in rows)
-        said = f"{tool}: {recovered} of {pages} pages after {len(rows)} faults"
-        words = "; ".join(_sayings([str(row["truth"]) for row in rows]))
-        yield f"{said}; {words}." if words else f"{said}."
-
-
-def _sayings(truths: Sequence[str]) -> Iterable[str]:
-    by_kind = Counter(truth if truth in SAYINGS else UNNAMED for truth in truths)
-    for kind, words in (*SAYINGS.items(), (UNNAMED, "pages missing that nothing speaks of")):
-        if by_kind[kind]:
-            yield f"{words} in {by_kind[kind]}"

@@ -111,7 +111,8 @@ async def _print_lines(watch: JobWatch, handle: Handle) -> None:
         if view is None:
             continue
         watch.answered(view.status)
-        line, moved = one_line(view), view.status.progress_detail.phase
+        line = "; ".join([one_line(view), *view.status.waiting_for])
+        moved = view.status.progress_detail.phase
         moved += "".join(b.key for b in view.breakers if b.state == "open")
         if line != last and (moved != news or time.monotonic() - printed_at >= PRINT_EVERY_S):
             say(line)

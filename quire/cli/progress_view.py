@@ -14,6 +14,7 @@ STYLES = {
     "mupdf": "blue",
     "ai": "green",
     "ocr": "cyan",
+    "ocr_fallback": "yellow",
     "mupdf_fallback": "yellow",
     "mupdf_timeout_fallback": "red",
 }
@@ -24,6 +25,7 @@ CELLS = {
     "o": ("■", "cyan"),
     ".": ("·", "dim"),
     ">": ("▸", "bold"),
+    "l": ("■", "yellow"),
     "f": ("■", "yellow"),
     "t": ("■", "red"),
 }
@@ -73,6 +75,7 @@ def render(view: JobView, width: int) -> RenderableType:
     if sources:
         lines.append(sources)
     lines += [_route(b) for b in view.breakers if b.state != "closed" or b.in_flight]
+    lines += [Text(line, style="yellow") for line in status.waiting_for]
     return Group(*lines)
 
 

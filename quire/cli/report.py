@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from quire.cli.program import as_called
 from quire.cli.progress_view import STYLES, cost_words
 from quire.cli.screen import screen
 from quire.cli.table import Column, fitting_table
@@ -35,6 +36,9 @@ def show_report(report: DocumentReport, *, on_stderr: bool = False) -> None:
     if shown:
         console.print(_table(shown, console.width))
     console.print(_counts(report))
+    if report.metadata.pages_failed:
+        # Not wrapped here: a command broken into lines could not be copied in one piece.
+        console.print(as_called(report.message), soft_wrap=True)
     for warning in report.metadata.warnings:
         console.print(f"note: {warning}")
     if report.metadata.timeout_occurred:

@@ -7,6 +7,7 @@ import typer
 from quire.cli.connection import connected
 from quire.cli.options import AsJson, Job, Out
 from quire.cli.output import Answer, Exit, ResultOutput, say
+from quire.cli.program import as_called
 from quire.cli.run_command import command_settings, run
 from quire.domain.counts import counted
 from quire.domain.errors import UsageError
@@ -59,5 +60,5 @@ async def _watch_text(settings: Settings, job_id: str, answer: Answer) -> Exit:
         result = await until_done(printing, wait_for_result(handle))
         loaded = await load_result(settings, result)
         printer.finish(loaded.text.decode())
-    say(f"{result.message}; {counted(result.metadata.total_pages, 'page')}")
+    say(f"{as_called(result.message)}; {counted(result.metadata.total_pages, 'page')}")
     return Exit.DONE

@@ -9,6 +9,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     SerializerFunctionWrapHandler,
+    ValidationError,
     model_serializer,
 )
 
@@ -53,3 +54,10 @@ def is_false(value: object) -> bool:
 def is_empty(value: Sized) -> bool:
     """The same for a collection."""
     return len(value) == 0
+
+
+def only_unknown_fields(error: Exception) -> bool:
+    """Whether nothing else is wrong with an input: it may be from a later version."""
+    if not isinstance(error, ValidationError):
+        return False
+    return {details["type"] for details in error.errors()} == {"extra_forbidden"}

@@ -47,6 +47,8 @@ class CarriedDispatch(Lean):
     # How many pages were asked of two routes at once, and how many had ended before this run.
     hedged: int = 0
     ended: int = 0
+    # The workers known to serve each route.
+    workers: tuple[tuple[str, ...], ...] = ()
 
 
 class Carried(Wire):

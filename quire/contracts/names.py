@@ -13,6 +13,8 @@ LOCAL_MODEL = "rapidocr"
 JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 # Temporal keeps a workflow as long as it takes, but no one waits longer for a document.
 LONGEST_DEADLINE_S = 30 * 86400.0
+# What this version's workflows understand of an attempt's end, see `AttemptRequest`.
+PROTOCOL = 2
 # How long an attempt may wait for a slot that other documents hold.
 MOMENT_S = 3.0
 # The memo in which a document's start goes along from run to run.

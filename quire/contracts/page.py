@@ -40,13 +40,19 @@ class TextSource(StrEnum):
     MUPDF = "mupdf"
     AI = "ai"
     OCR = "ocr"
+    OCR_FALLBACK = "ocr_fallback"
     MUPDF_FALLBACK = "mupdf_fallback"
     MUPDF_TIMEOUT_FALLBACK = "mupdf_timeout_fallback"
 
     @property
     def degraded(self) -> bool:
         """A model should have read this page and none did."""
-        return self in (TextSource.MUPDF_FALLBACK, TextSource.MUPDF_TIMEOUT_FALLBACK)
+        return self not in (TextSource.MUPDF, TextSource.AI, TextSource.OCR)
+
+    @property
+    def was_read(self) -> bool:
+        """A model or the local engine has read the page: its text is an answer in the store."""
+        return self in (TextSource.AI, TextSource.OCR, TextSource.OCR_FALLBACK)
 
 
 class Usage(Wire):
@@ -98,5 +104,5 @@ class PageRecord(Lean):
     @property
     def read_by(self) -> int | None:
         """The route that read the page, by its place in the chain."""
-        read = self.source in (TextSource.AI, TextSource.OCR) and self.attempts
+        read = self.source.was_read and self.attempts
         return self.attempts[-1].route if read else None

@@ -34,7 +34,8 @@ class PageResult(Wire):
 class ResultMetadata(Wire):
     """The counts of a finished document; they always add up.
 
-    total_pages = pages_done + pages_failed = ai_pages + text_only_pages.
+    total_pages = pages_done + pages_failed = ai_pages + text_only_pages, and
+    pages_failed = mupdf_fallback_count + ocr_fallback_count.
     """
 
     total_pages: int
@@ -45,6 +46,8 @@ class ResultMetadata(Wire):
     ai_pages_succeeded: int
     ocr_pages: int
     mupdf_fallback_count: int
+    # Results of versions from before lack it: there such pages are among `ocr_pages`.
+    ocr_fallback_count: int = 0
     timeout_occurred: bool
     cancelled: bool = False
     missing_pages: int

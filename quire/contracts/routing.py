@@ -92,6 +92,9 @@ class Route(Wire):
     last_resort_for: Literal["none", "scanned", "every_page"] = "none"
     # Attempts that a worker takes up beyond the limit; none in plans from before there were any.
     ahead: int = 0
+    # What it reads it reads in the place of vendors that failed: such a page is degraded. No route
+    # does that in plans from before there was `ocr_fallback`.
+    degrades: bool = Field(default=False, exclude_if=is_false)
 
     @property
     def key(self) -> str:
@@ -139,6 +142,11 @@ class Chain(Wire):
 
     routes: tuple[Route, ...]
     left_out: tuple[str, ...] = ()
+
+    @property
+    def vendor_routes(self) -> int:
+        """How many routes it has besides last resorts."""
+        return sum(not route.is_last_resort for route in self.routes)
 
 
 class DispatchPolicy(Wire):

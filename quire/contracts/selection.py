@@ -25,6 +25,18 @@ class RouteView(Wire):
     answered: bool = False
     # How long its last answers took, in milliseconds; only under the adaptive rule.
     latencies: tuple[int, ...] = Field(default=(), exclude_if=is_empty)
+    # How many workers are known to serve it, each with the route's limit of its own.
+    workers: int = 1
+
+    @property
+    def limit(self) -> int:
+        """How many calls at once all workers together make."""
+        return self.route.limit * self.workers
+
+    @property
+    def width(self) -> int:
+        """How many it may make now: fewer where the vendor asked for a slower pace."""
+        return self.limit if self.breaker.width is None else min(self.limit, self.breaker.width)
 
 
 class FlightView(NamedTuple):

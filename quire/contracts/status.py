@@ -49,8 +49,12 @@ class DocumentStatus(Wire):
     deadline_at: str | None = None
     completed_at: str | None = None
     error_message: str | None = None
-    # What the job waits for that is missing, with what to do. The workflow cannot see it and
-    # answers nothing: `quire status` and the Python API ask the server.
+    # Of a completed document what its result says of itself: how many pages are degraded, why, and
+    # what mends them.
+    message: str = ""
+    # What the job waits for: its routes to end their rest, with the time; and what is missing, with
+    # what to do. The workflow cannot see the latter: `quire status` and the Python API ask the
+    # server.
     waiting_for: tuple[str, ...] = ()
 
 

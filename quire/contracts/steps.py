@@ -2,7 +2,9 @@
 
 The workflow writes the requests; activities read them and write receipts and failures."""
 
-from quire.contracts.base import Lean, Wire
+from pydantic import Field
+
+from quire.contracts.base import Lean, Wire, is_false
 from quire.contracts.codes import FailureKind
 from quire.contracts.document import DocumentKind
 from quire.contracts.money import NOTHING, Paid
@@ -55,6 +57,9 @@ class AttemptRequest(Lean):
     # The route has answered in this document: nothing of its time is kept for other routes, and
     # what the attempt waited for a slot is not taken off. Only under the adaptive rule.
     proven: bool = False
+    # What the workflow understands of the attempt's end. From 2 on: which worker served it.
+    # Workflows of before ignored that, and a replay must ignore it as they did.
+    protocol: int = 1
 
 
 class AttemptReceipt(Lean):
@@ -74,6 +79,8 @@ class AttemptReceipt(Lean):
     read_by: int | None = None
     # The vendor said that what is left of its rate is used up: the route rests so long.
     pause_s: float | None = None
+    # Who served it: a short name that a worker keeps for its life.
+    worker: str = ""
 
 
 class AttemptFailure(Lean):
@@ -132,6 +139,9 @@ class ReuseRequest(Wire):
     started_at: str
     # How often the document was stuck and started again.
     healed: int = 0
+    # Only vendors' models are wanted: a result with pages by local OCR is none, whether these were
+    # read so by choice or, before there was `ocr_fallback`, because vendors failed.
+    without_ocr: bool = Field(default=False, exclude_if=is_false)
 
 
 class ReuseReceipt(Wire):

@@ -4,6 +4,8 @@ Workers start it by a schedule, and `doctor` by hand; its activities write what 
 
 from typing import Literal
 
+from pydantic import Field
+
 from quire.contracts.base import Wire
 
 
@@ -11,7 +13,7 @@ class WatchRequest(Wire):
     """Look over all open documents."""
 
     # A document must be found stuck twice: so far apart.
-    look_again_s: float = 20.0
+    look_again_s: float = Field(default=20.0, ge=0, le=86_400)
 
 
 class StuckDocument(Wire):

@@ -15,7 +15,7 @@ from temporalio.api.workflowservice.v1 import (
     DescribeWorkflowExecutionResponse,
     GetWorkflowExecutionHistoryReverseRequest,
 )
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from quire.contracts.names import route_queue, workflow_id
@@ -30,6 +30,7 @@ from quire.domain.workers.absence import (
     what_is_missing,
 )
 from quire.jobs.handles import handle_of
+from quire.jobs.result import wait_for_result
 from quire.jobs.session import Jobs
 from quire.temporal.deployment import DEPLOYMENT
 from quire.temporal.queue_workers import queue_states
@@ -71,9 +72,26 @@ async def missing_for(
 
 
 async def why_unanswered(jobs: Jobs, job_id: str) -> QuireError:
-    """Why no worker answers for the job: what is missing, or that workers are busy."""
+    """Why no worker answers for the job: what is missing, that workers are busy, or that it has
+    failed: one that failed as it began cannot be replayed for a query."""
+    if failure := await failure_of(jobs.client, job_id):
+        return failure
     missing = await missing_for(jobs, job_id, late=True)
     return missing[0] if missing else errors.temporal_silent("it does not describe the job")
+
+
+async def failure_of(client: Client, job_id: str) -> QuireError | None:
+    """The error of a job that has failed."""
+    handle = handle_of(client, job_id)
+    try:
+        description = await handle.describe(rpc_timeout=ASK_WITHIN)
+        if description.status is WorkflowExecutionStatus.FAILED:
+            await wait_for_result(handle)
+    except RPCError:
+        pass
+    except QuireError as error:
+        return error
+    return None
 
 
 def _open_pages(status: DocumentStatus, queue: str) -> list[WaitingTask]:

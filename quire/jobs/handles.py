@@ -54,7 +54,10 @@ async def is_running(client: Client, job_id: str) -> bool:
 async def request_of(client: Client, job_id: str) -> DocumentRequest:
     """The request of the job's latest run; `JobNotFound` when there is none."""
     payloads = (await _start_of(client, job_id)).input.payloads
-    [run] = await client.data_converter.decode(payloads, [DocumentRun])
+    try:
+        [run] = await client.data_converter.decode(payloads, [DocumentRun])
+    except ValueError:  # a foreign client's, or one of a later version
+        raise errors.start_unknown(job_id) from None
     return run.request() if isinstance(run, DocumentRun) else DocumentRequest(**run)
 
 

@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from quire.contracts.codes import ErrorInfo
 from quire.contracts.document import RetryRequest
 from quire.domain import errors
-from quire.domain.document.retry import pages_to_retry
+from quire.domain.document.retry import pages_to_retry, sources_of
 from quire.jobs.absent import why_unanswered
 from quire.jobs.access import Caller, check_owner
 from quire.jobs.handles import Handle, describe, handle_of, request_of
@@ -50,7 +50,7 @@ async def retry_pages(
     if description.status is not WorkflowExecutionStatus.COMPLETED:
         return RetryOutcome(await submit_again(jobs, begun))
     report = (await load_result(jobs.settings, await wait_for_result(handle))).report
-    again = pages_to_retry(pages, {page.page: page.source for page in report.pages})
+    again = pages_to_retry(pages, sources_of(report))
     if not again:
         return RetryOutcome(handle, nothing_to_do=True)
     begun = begun.model_copy(update={"retry": request, "force": False, "replaced": ()})

@@ -11,7 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.status import BreakerStatus, DocumentStatus, PageRange, PageStatus, PageTexts
 from quire.domain import errors
-from quire.jobs.absent import missing_for, why_unanswered
+from quire.jobs.absent import failure_of, missing_for, why_unanswered
 from quire.jobs.handles import Handle, find_job
 from quire.jobs.session import Jobs
 from workflows.document.workflow import DocumentWorkflow
@@ -52,7 +52,8 @@ async def job_status(jobs: Jobs, job_id: str) -> DocumentStatus:
     if status.completed_at is not None:
         return status
     missing = await missing_for(jobs, job_id, status)
-    return status.model_copy(update={"waiting_for": tuple(waits.words() for waits in missing)})
+    waits = (*status.waiting_for, *(one.words() for one in missing))
+    return status.model_copy(update={"waiting_for": waits})
 
 
 async def job_pages(jobs: Jobs, job_id: str) -> list[PageStatus]:
@@ -72,7 +73,8 @@ async def _answer(jobs: Jobs, job_id: str, query: Callable[[], Coroutine[Any, An
         try:
             return await _answer_or_missing(jobs, job_id, asyncio.create_task(query()))
         except WorkflowQueryFailedError as error:
-            raise errors.no_query_answer(error.message) from None
+            failure = await failure_of(jobs.client, job_id)
+            raise failure or errors.no_query_answer(error.message) from None
         except RPCError as error:
             # A worker that takes over a lost worker's documents has to replay this one first.
             if error.status not in NO_WORKER_ANSWERED:

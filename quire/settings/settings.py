@@ -70,7 +70,7 @@ class Settings(SettingsModel):
     retry_base_delay: Pause = Field(default="5s", validate_default=True)
     retry_max_delay: Duration | None = None
     retry_jitter_max: Pause = Field(default="5s", validate_default=True)
-    page_window: int = Field(default=32, ge=1, le=200)
+    page_window: int = Field(default=64, ge=1, le=200)
 
     worker_concurrency: int = Field(default=8, ge=1, le=1000)
     max_inflight_per_model: int = Field(default=2, ge=1, le=200)

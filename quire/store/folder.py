@@ -109,6 +109,10 @@ class FolderStore:
         with path.open("rb") as original:
             self._write(key, lambda file: shutil.copyfileobj(original, file, 1024 * 1024), replace)
 
+    async def holds(self, key: str, path: Path) -> bool:
+        """False: a folder keeps no checksums."""
+        return False
+
     async def local_path(self, key: str) -> Path | None:
         """The file of the object, or None."""
         return self._path(key) if await self.exists(key) else None

@@ -11,7 +11,7 @@ from boto3.s3.transfer import TransferConfig
 from quire.domain.errors import BucketDenied
 from quire.ports import Entry
 from quire.store.cache import FileCache
-from quire.store.s3_body import WatchedFile, pieces, save_body
+from quire.store.s3_body import WatchedFile, pieces, save_body, sent_checksum
 from quire.store.s3_client import NoSuchObject, ObjectExists, s3_client, s3_errors
 from quire.store.shared_calls import SharedCalls
 from quire.threads import Dependency, TimeLimit, store_threads
@@ -138,6 +138,24 @@ class S3Store:
                 # Called for every piece; what it raises ends the upload.
                 Callback=lambda sent: limit.check(),
             )
+
+    async def holds(self, key: str, path: Path) -> bool:
+        """Whether the server's checksum of the object is that of this file, sent as we send it."""
+        limit = TimeLimit()
+        return await self._file_threads.run(self._holds, key, path, limit, limit=limit)
+
+    def _holds(self, key: str, path: Path, limit: TimeLimit) -> bool:
+        size = path.stat().st_size
+        limit.allow_bytes(size)
+        try:
+            with s3_errors(self.bucket):
+                head = s3_client().head_object(
+                    Bucket=self.bucket, Key=self._prefix + key, ChecksumMode="ENABLED"
+                )
+        except NoSuchObject:
+            return False
+        part = _MULTIPART_FROM if size >= _MULTIPART_FROM else None
+        return bool(head.get("ChecksumSHA256") == sent_checksum(path, part))
 
     def _note_use(self, key: str, modified: float) -> None:
         if time.time() - modified <= _REFRESH_AFTER_S:

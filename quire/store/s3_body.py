@@ -3,7 +3,10 @@
 boto3 limits the time of each read, and a server that sends a byte now and then keeps every limit.
 """
 
+import base64
+import hashlib
 from collections.abc import Iterator
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,20 @@ def save_body(answer: Any, target: Path, limit: TimeLimit) -> None:
     with target.open("wb") as file:
         for piece in pieces(answer, limit):
             file.write(piece)
+
+
+def sent_checksum(path: Path, part: int | None) -> str:
+    """What a server calls the SHA-256 of this file when it was sent whole, or in parts of this
+    size: then it is that of the parts' hashes, with their number."""
+    with path.open("rb") as file:
+        if part is None:
+            return _encoded(hashlib.file_digest(file, "sha256").digest())
+        hashes = [hashlib.sha256(piece).digest() for piece in iter(partial(file.read, part), b"")]
+    return f"{_encoded(hashlib.sha256(b''.join(hashes)).digest())}-{len(hashes)}"
+
+
+def _encoded(digest: bytes) -> str:
+    return base64.b64encode(digest).decode()
 
 
 class WatchedFile(FileIO):

@@ -22,7 +22,6 @@ from quire.ports import Damage, Entry, Store
 from quire.store.file_checks import FileChecks
 from quire.store.quarantine import set_aside
 from quire.store.seal import Damaged, seal, unseal
-from quire.threads import Dependency, threads_of
 
 BY_HASH = ("sources", "texts")
 # What objects without a checksum, as versions from before wrote them, must be.
@@ -96,20 +95,22 @@ class VerifiedStore:
         return await self._store.look(key)
 
     async def put_file(self, key: str, path: Path, *, replace: bool = False) -> None:
-        """Copy a file in; an existing object may stay if it is whole.
-
-        One that is elsewhere is read for that only if its size is wrong.
-        """
+        """Copy a file in; an existing object may stay if it is whole. Where the store cannot tell
+        that, the object is read."""
         await self._store.put_file(key, path, replace=replace or key in self._damaged)
         self._damaged.pop(key, None)
-        if replace or _kind(key) not in BY_HASH:
+        if replace or _kind(key) not in BY_HASH or await self.holds(key, path):
             return
-        given = (await threads_of(Dependency.STORE_FILES).run(path.stat)).st_size
-        found = await self.look(key)
-        suspect = self._is_near or found is None or found.bytes != given
-        if suspect and await self.local_path(key) is None:
+        if not self._is_near and (copy := await self._store.local_path(key)) is not None:
+            # A good copy here says nothing of the object there, which others read.
+            copy.unlink(missing_ok=True)
+        if await self.local_path(key) is None:
             await self._store.put_file(key, path, replace=key in self._damaged)
             self._damaged.pop(key, None)
+
+    async def holds(self, key: str, path: Path) -> bool:
+        """Whether the store knows that the object has the bytes of this file."""
+        return await self._store.holds(key, path)
 
     async def local_path(self, key: str) -> Path | None:
         """The file of the object if it is whole, or None."""

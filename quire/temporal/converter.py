@@ -1,6 +1,7 @@
 """How payloads and failures are written into history."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 from temporalio import activity
@@ -15,7 +16,10 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError, FailureError
 
+from quire.contracts.base import only_unknown_fields
+from quire.contracts.carried import DocumentRun
 from quire.contracts.codes import ErrorInfo
+from quire.contracts.watch import WatchRequest
 from quire.domain import errors
 from quire.settings import Settings
 from quire.temporal.encryption import (
@@ -25,6 +29,9 @@ from quire.temporal.encryption import (
     find_keys,
     open_keys,
 )
+
+# What workflows are started with.
+_STARTS = (DocumentRun | None, WatchRequest | None)
 
 
 class _ForeignJson(PydanticJSONPlainPayloadConverter):
@@ -60,12 +67,29 @@ class _Unreadable(EncodingPayloadConverter):
 
 
 class QuirePayloadConverter(PydanticPayloadConverter):
-    """Payloads as JSON, by pydantic."""
+    """Payloads as JSON, by pydantic. A start that nobody can read ends its workflow: any other
+    error would fail the first task again and again."""
 
     def __init__(self) -> None:
         super().__init__()
         own = (_ForeignJson(), _Unreadable())
         self.converters = {**self.converters, **{each.encoding.encode(): each for each in own}}
+
+    def from_payloads(
+        self, payloads: Sequence[Payload], type_hints: list[type] | None = None
+    ) -> list[Any]:
+        """The values; of a start that is none, an error that is final."""
+        try:
+            return super().from_payloads(payloads, type_hints)
+        except (ValueError, LookupError) as error:
+            if not type_hints or type_hints[0] not in _STARTS:
+                raise
+            newer = only_unknown_fields(error)
+        if newer:
+            # From a client of a later version, perhaps: it waits for a worker that knows them.
+            raise ValueError("the start has fields that are not known here")
+        info = errors.bad_start().info
+        raise ApplicationError(info.message, info, type=info.code.value, non_retryable=True)
 
 
 class PublicFailureConverter(DefaultFailureConverter):

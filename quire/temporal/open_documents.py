@@ -69,15 +69,23 @@ class _Known:
     settled: bool = False
 
 
-async def _begun(client: Client, event: HistoryEvent) -> DocumentRun:
+async def _begun(client: Client, event: HistoryEvent) -> DocumentRun | None:
+    """How the run began, without fields of later versions; None when no version could read it: such
+    a run has no document."""
     payloads = event.workflow_execution_started_event_attributes.input.payloads
-    [run] = await client.data_converter.decode(payloads, [DocumentRun])
-    assert isinstance(run, DocumentRun)
-    return run
+    try:
+        [given] = await client.data_converter.decode(payloads)
+        return DocumentRun.model_validate(
+            {name: given[name] for name in DocumentRun.model_fields if name in given}
+        )
+    except (ValueError, LookupError, TypeError):
+        return None
 
 
 async def _at_start(client: Client, event: HistoryEvent) -> _Known:
     run = await _begun(client, event)
+    if run is None:
+        return _Known()
     if run.carried is not None:
         return _Known(frozenset({run.carried.source.sha256}), settled=True)
     stored = run.source.startswith(STORED)
@@ -107,8 +115,9 @@ async def fetched_document(client: Client, job_id: str) -> DocumentReceipt | Non
     scheduled: dict[int, str] = {}
     async for event in handle.fetch_history_events(page_size=100):
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-            if carried := (await _begun(client, event)).carried:
-                return carried.source
+            run = await _begun(client, event)
+            if run is not None and run.carried is not None:
+                return run.carried.source
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
             name = event.activity_task_scheduled_event_attributes.activity_type.name
             scheduled[event.event_id] = name

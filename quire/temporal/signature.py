@@ -61,8 +61,10 @@ class StartKeys:
         if known := known_keys(self._settings):
             return known
         key = await self._place.get(SIGNING_KEY)
-        if key is None and create:
-            await self._place.put(SIGNING_KEY, os.urandom(_KEY_BYTES), replace=False)
+        if create and (key is None or len(key) != _KEY_BYTES):
+            # A damaged key would stop every start: a new one does as well.
+            damaged = key is not None
+            await self._place.put(SIGNING_KEY, os.urandom(_KEY_BYTES), replace=damaged)
             # Another client may have been quicker: what is stored counts.
             key = await self._place.get(SIGNING_KEY)
         if key is None:

@@ -164,7 +164,8 @@ class AdaptiveJudge(Judge):
         rate = 0.0
         for i in fast:
             view = self.snap.routes[i]
-            width = view.route.limit if view.breaker.width is None else view.breaker.width
-            rate += min(view.route.limit, width) / max(self.typical(i), 0.001)
+            limit = view.workers * view.route.limit
+            width = limit if view.breaker.width is None else view.breaker.width
+            rate += min(limit, width) / max(self.typical(i), 0.001)
         waiting = max(self.snap.waiting, len(self.snap.pages))
         return self.typical(index) > waiting / rate + min(self.typical(i) for i in fast)

@@ -132,20 +132,21 @@ class Judge:
     def _behind(self, queued: Assignment) -> None:
         view = self.snap.routes[queued.route]
         waits = self.snap.policy.when_busy == "wait"
-        queue = view.route.ahead + (view.route.limit if view.answered else 0)
+        queue = view.workers * (view.route.ahead + (view.route.limit if view.answered else 0))
         assert view.answered or waits, "queued behind a route that has never answered"
         assert not view.route.is_last_resort
         assert view.crowded_until <= self.snap.now
         assert self.admission(queued.route) == "yes"
         self._count(queued)
-        assert self.load[queued.route] <= view.route.limit + queue
+        assert self.load[queued.route] <= view.workers * view.route.limit + queue
 
     def _count(self, start: Assignment) -> None:
         self.load[start.route] += 1
         self.total += 1
         assert self.total <= self.snap.policy.window
         if start.how != "behind":
-            assert self.load[start.route] <= self.snap.routes[start.route].route.limit
+            view = self.snap.routes[start.route]
+            assert self.load[start.route] <= view.workers * view.route.limit
 
     # --- what the snapshot says --------------------------------------------------------------
 
@@ -176,7 +177,7 @@ class Judge:
         view = self.snap.routes[index]
         return (
             view.crowded_until <= self.snap.now
-            and self.load[index] < view.route.limit
+            and self.load[index] < view.workers * view.route.limit
             and self.total < self.snap.policy.window
         )
 

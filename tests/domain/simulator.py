@@ -62,6 +62,8 @@ class Simulation:
     script: Mapping[int, Sequence[Outcome]] | Vendor
     now: float
     watch: Callable[["Simulation"], None] = lambda simulation: None
+    # So many workers serve every route, each with the route's limit of its own.
+    workers: int = 1
     # Attempts handed out and vendors called, by route: in all, and when it failed first.
     begun: Counter[int] = field(default_factory=Counter)
     calls: Counter[int] = field(default_factory=Counter)
@@ -133,8 +135,11 @@ class Simulation:
 
     def _fill_slots(self, route: int) -> None:
         queue = self._queued[route]
-        while queue and self._slots_taken(route) < self.books.routes[route].limit:
+        while queue and self._slots_taken(route) < self._slots(route):
             self._start(queue.popleft())
+
+    def _slots(self, route: int) -> int:
+        return self.books.routes[route].limit * self.workers
 
     def _slots_taken(self, route: int) -> int:
         return sum(1 for call in self._running.values() if call.flight.route == route)
@@ -193,7 +198,12 @@ class Simulation:
         what, seconds, retry_after_s = call.outcome
         milliseconds = round(seconds * 1000)
         if what in (OK, STORED):
-            receipt = AttemptReceipt(milliseconds=milliseconds, chars=1, stored=what == STORED)
+            receipt = AttemptReceipt(
+                milliseconds=milliseconds,
+                chars=1,
+                stored=what == STORED,
+                worker=f"worker {number % self.workers}",
+            )
             other = books.succeeded(page, receipt, self.now, number)
             if other is not None:
                 self._call_off(other)
@@ -223,7 +233,8 @@ class Simulation:
         assert turns == sorted(turns)
         assert books.flights.count <= books.policy.window
         for index, route in enumerate(books.routes):
-            assert books.in_flight_on(index) <= 2 * route.limit + route.ahead
+            most = (2 * route.limit + route.ahead) * self.workers
+            assert books.in_flight_on(index) <= most
         self._look_at_breakers()
         self.watch(self)
 

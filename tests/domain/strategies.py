@@ -21,6 +21,11 @@ Role = Literal["none", "scanned", "every_page"]
 # None: there is no local engine.
 ROLES: list[Role | None] = [None, "none", "scanned", "every_page"]
 
+# The local engine where vendors are configured.
+OCR_INSTEAD = Route(
+    provider=LOCAL_PROVIDER, model=LOCAL_MODEL, limit=1, last_resort_for="scanned", degrades=True
+)
+
 # The same examples every time: what is found here is found for everybody.
 quick = settings(
     max_examples=50,
@@ -112,8 +117,8 @@ def chains(draw: st.DrawFn, *, least: int = 0, most: int = 4) -> tuple[Route, ..
     ]
     role = draw(st.sampled_from(ROLES))
     if role is not None:
-        local = Route(provider=LOCAL_PROVIDER, model=LOCAL_MODEL, limit=1, last_resort_for=role)
-        chain.append(local)
+        said = {"last_resort_for": role, "degrades": role != "none"}
+        chain.append(OCR_INSTEAD.model_copy(update=said))
     return tuple(chain)
 
 
@@ -136,6 +141,7 @@ def snapshots(
             crowded_until=draw(st.sampled_from([0.0, NOW, NOW + 2])),
             answered=draw(st.booleans()),
             latencies=draw(times),
+            workers=draw(st.integers(1, 3)),
         )
         for route in chain
     )

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from quire.contracts.codes import FailureKind
-from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, TextSource
 from quire.contracts.routing import BreakerPolicy, DispatchPolicy, Mode, Route, Trip
 from quire.domain.document.attempts import CALLED_OFF, OK
 from tests.domain.simulator import Outcome, Simulation, Vendor
-from tests.domain.strategies import NOW
+from tests.domain.strategies import NOW, OCR_INSTEAD
 from workflows.document.dispatch import DispatchState
 
 A_M, A_N = Route(provider="a", model="m"), Route(provider="a", model="n")
@@ -204,9 +203,8 @@ def test_who_refuses_us_for_good_is_not_waited_for(kind: str) -> None:
 
 
 def test_last_resort_reads_what_dead_vendors_leave() -> None:
-    local = Route(provider=LOCAL_PROVIDER, model="rapidocr", limit=1, last_resort_for="scanned")
-    simulation = document([A_M, local], 10, {0: [Outcome("SERVER", 0.1)], 1: [WELL]})
-    assert sources(simulation) == {TextSource.OCR: 10}
+    simulation = document([A_M, OCR_INSTEAD], 10, {0: [Outcome("SERVER", 0.1)], 1: [WELL]})
+    assert sources(simulation) == {TextSource.OCR_FALLBACK: 10}
 
 
 def test_bad_answers_are_bought_twice_and_no_more() -> None:

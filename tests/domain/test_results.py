@@ -58,7 +58,8 @@ def test_every_kind_can_be_told(kind: FailureKind) -> None:
 @pytest.mark.parametrize("source", TextSource)
 def test_only_models_read_pages(source: TextSource) -> None:
     record = PageRecord(page=1, source=source, attempts=(AttemptNote(2, OK),))
-    assert record.read_by == (2 if source in (TextSource.AI, TextSource.OCR) else None)
+    nobody = source.value.startswith("mupdf")
+    assert record.read_by == (None if nobody else 2)
     assert source.degraded == ("fallback" in source.value)
 
 
@@ -107,8 +108,10 @@ def test_counts_add_up(sources: list[TextSource]) -> None:
     meta = counts(pages, timeout=TextSource.MUPDF_TIMEOUT_FALLBACK in sources)
     assert meta.total_pages == len(sources) == meta.pages_done + meta.pages_failed
     assert meta.total_pages == meta.ai_pages + meta.text_only_pages
-    assert meta.ai_pages == (meta.ai_pages_succeeded + meta.ocr_pages + meta.mupdf_fallback_count)
-    assert meta.missing_pages <= meta.mupdf_fallback_count == meta.pages_failed
+    assert meta.ai_pages == meta.ai_pages_succeeded + meta.ocr_pages + meta.pages_failed
+    assert meta.pages_failed == meta.mupdf_fallback_count + meta.ocr_fallback_count
+    assert meta.ocr_fallback_count == sources.count(TextSource.OCR_FALLBACK)
+    assert meta.missing_pages <= meta.mupdf_fallback_count
     assert meta.text_only_pages == sources.count(TextSource.MUPDF)
     assert meta.input_tokens == 10 * sources.count(TextSource.AI)
 

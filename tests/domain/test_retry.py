@@ -20,6 +20,7 @@ from quire.domain import errors
 from quire.domain.document.attempts import OK, expand_attempts
 from quire.domain.document.retry import (
     pages_to_retry,
+    sources_of,
     take_over,
 )
 from quire.domain.errors import JobError
@@ -31,7 +32,7 @@ RECEIPT = DocumentReceipt(sha256="0" * 64, bytes=9, page_count=5)
 
 
 def page(number: int, source: TextSource, *attempts: Attempt, take: int = 0) -> PageResult:
-    read = source in (TextSource.AI, TextSource.OCR)
+    read = source.was_read
     return PageResult(
         page=number,
         classification=Classification.SCANNED,
@@ -63,6 +64,7 @@ def report(*pages: PageResult, version: int = 1) -> DocumentReport:
             ai_pages_succeeded=0,
             ocr_pages=0,
             mupdf_fallback_count=0,
+            ocr_fallback_count=0,
             timeout_occurred=False,
             missing_pages=0,
             result_text_len=0,
@@ -117,6 +119,32 @@ def test_pages_come_in_order_and_exist(sources: dict[int, TextSource]) -> None:
     assert pages_to_retry("1-", sources) == tuple(sorted(sources))
     degraded = pages_to_retry(None, sources)
     assert degraded == tuple(sorted(n for n in sources if "fallback" in sources[n].value))
+
+
+def of_before(report: DocumentReport) -> DocumentReport:
+    """The same as a version from before there was `ocr_fallback` wrote it."""
+    return DocumentReport.model_validate(
+        report.model_dump(exclude={"metadata": {"ocr_fallback_count"}})
+    )
+
+
+BY_OCR = Attempt(route="local:rapidocr", outcome=OK, milliseconds=9)
+
+
+def test_local_ocr_by_choice_is_not_retried_and_in_a_vendors_place_it_is() -> None:
+    chosen = report(page(1, TextSource.OCR, BY_OCR), page(2, TextSource.OCR, BY_OCR))
+    assert pages_to_retry(None, sources_of(chosen)) == ()
+    assert pages_to_retry(None, sources_of(of_before(chosen))) == (), "no vendor was asked"
+    beside = report(
+        page(1, TextSource.OCR, BY_OCR),
+        page(2, TextSource.OCR, FAILED, BY_OCR),
+        page(3, TextSource.AI, READ),
+    )
+    assert pages_to_retry(None, sources_of(beside)) == (), "an ordinary route of the chain"
+    assert pages_to_retry(None, sources_of(of_before(beside))) == (1, 2)
+    (kept,) = (one for one in take_over(of_before(beside), "2-3", RECEIPT).records)
+    assert kept.source is TextSource.OCR_FALLBACK
+    assert kept.error is not None
 
 
 # --- what is taken over --------------------------------------------------------------------

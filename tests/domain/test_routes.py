@@ -180,6 +180,27 @@ def test_local_is_the_whole_chain_when_no_vendor_can_be_called(local_ocr: str) -
     assert len(chain.left_out) == 2
 
 
+@pytest.mark.parametrize(
+    ("fields", "degrades"),
+    [
+        ({}, True),
+        ({"local_ocr": "always"}, True),
+        ({"engine": LOCAL_PROVIDER}, False),
+        ({"other_engine": LOCAL_PROVIDER}, False),
+        ({"explicit": ("openai:y", "local:rapidocr")}, False),
+        ({"providers": {}}, False),
+    ],
+    ids=str,
+)
+def test_local_degrades_where_it_stands_in_for_vendors(
+    fields: dict[str, Any], degrades: bool
+) -> None:
+    """By choice, as an ordinary route of a chain or without any vendor, it does not."""
+    routes = build_chain(request(**fields)).routes
+    assert [route.degrades for route in routes if route.provider == LOCAL_PROVIDER] == [degrades]
+    assert not any(route.degrades for route in routes if route.provider != LOCAL_PROVIDER)
+
+
 def test_local_never_and_local_not_installed() -> None:
     assert local_of(local_ocr="never") is None
     assert local_of(local_missing="not installed") is None

@@ -18,6 +18,7 @@ from tests.domain.simulator import CROWDED, STOOD_DOWN, STORED, Outcome, Simulat
 from tests.domain.strategies import (
     KINDS,
     NOW,
+    OCR_INSTEAD,
     breaker_policies,
     chains,
     classifications,
@@ -100,8 +101,9 @@ def test_every_document_ends_with_one_record_a_page(simulation: Simulation, in_v
         outcomes = [note.outcome for note in record.attempts]
         assert (record.error is not None) == record.source.degraded
         if record.read_by is not None:
-            local = books.routes[record.read_by].provider == LOCAL_PROVIDER
-            assert record.source is (TextSource.OCR if local else TextSource.AI)
+            route = books.routes[record.read_by]
+            local = TextSource.OCR_FALLBACK if route.degrades else TextSource.OCR
+            assert record.source is (local if route.provider == LOCAL_PROVIDER else TextSource.AI)
             assert outcomes[-1] == OK
         assert OK not in outcomes[:-1]
         assert DEADLINE not in outcomes[:-1]
@@ -283,11 +285,10 @@ def test_hold_gets_through_a_short_illness() -> None:
 
 
 def test_last_resort_reads_what_vendors_cannot() -> None:
-    local = Route(provider=LOCAL_PROVIDER, model="rapidocr", limit=1, last_resort_for="scanned")
-    routes = [Route(provider="a", model="m"), local]
+    routes = [Route(provider="a", model="m"), OCR_INSTEAD]
     script = {0: [Outcome("AUTH", 0.25)], 1: [Outcome(OK, 0.25)]}
     simulation = document(routes, 10, script)
-    assert sources(simulation) == {TextSource.OCR: 10}
+    assert sources(simulation) == {TextSource.OCR_FALLBACK: 10}
     assert simulation.calls[0] <= 2
 
 

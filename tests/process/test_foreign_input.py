@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -12,11 +13,16 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from temporalio.api.common.v1 import Payload, Payloads, WorkflowExecution
+from temporalio.api.common.v1 import Payload, Payloads, WorkflowExecution, WorkflowType
 from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
-from temporalio.api.workflowservice.v1 import SignalWorkflowExecutionRequest
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import (
+    SignalWorkflowExecutionRequest,
+    StartWorkflowExecutionRequest,
+)
 from temporalio.client import (
     Client,
+    WorkflowFailureError,
     WorkflowHandle,
     WorkflowQueryFailedError,
     WorkflowUpdateFailedError,
@@ -24,6 +30,7 @@ from temporalio.client import (
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
+from quire.contracts.names import WORKFLOW_QUEUE
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from quire.temporal.embedded import find_binary
@@ -139,6 +146,23 @@ async def refusal_of(update: Any) -> str:
     return str(cause.details[0]["reason"]) if cause.details else cause.message
 
 
+def as_json(value: Any) -> Payload:
+    return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(value).encode())
+
+
+async def start_raw(client: Client, workflow_id: str, kind: str, *payloads: Payload) -> None:
+    await client.workflow_service.start_workflow_execution(
+        StartWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_id=workflow_id,
+            workflow_type=WorkflowType(name=kind),
+            task_queue=TaskQueue(name=WORKFLOW_QUEUE),
+            input=Payloads(payloads=payloads),
+            request_id=workflow_id,
+        )
+    )
+
+
 async def until_read_by(handle: WorkflowHandle[Any, Any], page: int, source: str) -> None:
     async with asyncio.timeout(60):
         while True:
@@ -233,3 +257,47 @@ async def test_queries_and_updates_answer(site: Site, plain: Client, sealed: Cli
     assert sent.returncode == 0, sent.stderr
     result = await result_of(sealed, "document-asked")
     assert result["metadata"]["cancelled"] is True
+
+
+NO_START = [
+    (),
+    (as_json(None),),
+    (as_json(SECRET),),
+    (as_json([]),),
+    (as_json({}),),
+    (as_json({"job_id": "no/id", "source": "x", "unknown": SECRET}),),
+    (as_json({"look_again_s": -1}),),
+    (as_json({"look_again_s": 1e300}),),
+    tuple(UNREADABLE[1:2]),
+    tuple(UNREADABLE[2:3]),
+    tuple(UNREADABLE[3:4]),
+]
+
+
+async def test_what_is_no_start_ends_at_once(site: Site, plain: Client, sealed: Client) -> None:
+    """It once failed its first task for ever, and kept `clean` from cleaning."""
+    for number, payloads in enumerate(NO_START):
+        for kind in ("DocumentWorkflow", "WatchWorkflow"):
+            await start_raw(plain, f"document-{kind}-{number}", kind, *payloads)
+    # From a client of a later version, perhaps: a worker that knows the field may come.
+    newer = {"job_id": "newer", "source": "https://quire.invalid/a.pdf", "unknown": SECRET}
+    await start_raw(plain, "document-newer", "DocumentWorkflow", as_json(newer))
+    for number in range(len(NO_START)):
+        document = sealed.get_workflow_handle(f"document-DocumentWorkflow-{number}")
+        async with asyncio.timeout(60):
+            with pytest.raises(WorkflowFailureError) as failed:
+                await document.result()
+            # Nothing, and what has other fields, is a watch as good as any.
+            with suppress(WorkflowFailureError):
+                await sealed.get_workflow_handle(f"document-WatchWorkflow-{number}").result()
+        assert isinstance(failed.value.cause, ApplicationError)
+        assert failed.value.cause.details[0]["reason"] == "INPUT", number
+        assert await broken_tasks(document) == []
+    status = await asyncio.to_thread(site.tool.run, "status", "DocumentWorkflow-3", "--json")
+    assert status.json["error"]["reason"] == "INPUT", status.err
+    cleaned = await asyncio.to_thread(site.tool.run, "clean", "--older-than", "2h")
+    assert cleaned.code == 0, cleaned.err
+    again = await asyncio.to_thread(site.tool.process, site.pdf, "--job-id", "newer")
+    assert (again.code, again.json["error"]["reason"]) == (4, "INPUT"), again.err
+    assert SECRET not in site.log
+    await plain.get_workflow_handle("document-newer").terminate()

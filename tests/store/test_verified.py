@@ -205,13 +205,39 @@ async def test_damaged_file_is_set_aside_and_fetched_again(
     assert hash_of(found) == sha256
 
 
-async def test_file_put_again_replaces_a_damaged_one(place: Place, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("damage", ["cut", "edited"])
+async def test_file_put_again_replaces_a_damaged_one(
+    place: Place, tmp_path: Path, damage: str, cached: bool
+) -> None:
+    """Also one of the same size, and where this machine has a good copy: others have none."""
     raw, store, damages = place
     path, sha256 = stored_file(tmp_path)
-    await raw.put(source_key(sha256), b"cut")
-    await store.put_file(source_key(sha256), path)
-    assert await raw.get(source_key(sha256)) == path.read_bytes()
+    key = source_key(sha256)
+    if cached:
+        await store.put_file(key, path)
+        await store.local_path(key)
+    await raw.put(key, DAMAGES[damage](path.read_bytes()))
+    await store.put_file(key, path)
+    assert await raw.get(key) == path.read_bytes()
     assert len(damages) == 1
+    await store.put_file(key, path)
+    assert len(damages) == 1
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("size", [0, 5000, 9 * 1024**2])
+async def test_bucket_knows_what_it_holds(
+    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """By its own checksum, also of a file that was sent in parts: it is not fetched for that."""
+    store = in_bucket(s3, tmp_path, monkeypatch)
+    (tmp_path / "file").write_bytes(b"e" * size)
+    assert not await store.holds("file", tmp_path / "file")
+    await store.put_file("file", tmp_path / "file")
+    assert await store.holds("file", tmp_path / "file")
+    (tmp_path / "file").write_bytes(b"a" * (size or 1))
+    assert not await store.holds("file", tmp_path / "file")
 
 
 async def test_damaged_copy_in_the_cache_is_only_fetched_again(

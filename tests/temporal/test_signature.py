@@ -95,11 +95,17 @@ async def test_worker_makes_no_key(tmp_path: Path) -> None:
     assert not (tmp_path / "store").exists()
 
 
-async def test_damaged_key_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", [b"", b"short", b"k" * 33])
+async def test_damaged_key_is_made_again(tmp_path: Path, damaged: bytes) -> None:
+    """A client does that before it starts a job; a worker waits for it."""
     store = FolderStore(tmp_path / "store")
-    await store.put(SIGNING_KEY, b"short")
+    await store.put(SIGNING_KEY, damaged)
+    keys = StartKeys(of_cluster(tmp_path / "state"), store)
     with pytest.raises(OSError, match="damaged"):
-        await StartKeys(of_cluster(tmp_path / "state"), store).read(create=True)
+        await keys.read(create=False)
+    made = await keys.read(create=True)
+    assert len(made["store"]) == 32
+    assert await keys.read(create=False) == made
 
 
 async def test_encryption_keys_sign_where_they_are_set(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from testing.vendor import (
     vendor_answers_late,
     vendor_fails,
     vendor_hangs,
+    vendor_rate_limits,
 )
 from testing.vendor.performance import Performance
 from testing.vendor.process import ROOT
@@ -80,13 +81,23 @@ def test_first_calls_then_recovery(vendor: StandIn) -> None:
 
 
 def test_rule_for_a_while(vendor: StandIn) -> None:
+    """Its time begins with the first call."""
     vendor.behave(vendor_fails(500), until_s=0.4)
     vendor.behave(vendor_fails(503), from_s=0.8)
+    time.sleep(0.5)
     assert _ask(vendor.url)[0] == 500
     time.sleep(0.5)
     assert _ask(vendor.url)[0] == 200
     time.sleep(0.4)
     assert _ask(vendor.url)[0] == 503
+
+
+def test_rule_that_spares_some_calls_of_each_model(vendor: StandIn) -> None:
+    vendor.behave(vendor_rate_limits(5), spares=2, spares_per_s=4)
+    for model in ("one", "other"):
+        assert [_ask(vendor.url, model)[0] for _ in range(4)] == [200, 200, 429, 429]
+    time.sleep(0.3)
+    assert [_ask(vendor.url, "one")[0] for _ in range(2)] == [200, 429]
 
 
 def test_late_answers_can_be_released(vendor: StandIn) -> None:

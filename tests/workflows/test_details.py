@@ -160,8 +160,9 @@ def test_pages_of_an_earlier_result_count_for_the_route_that_read_them() -> None
 def test_the_end_says_how_long_it_took() -> None:
     state = failing()
     state.close(timed_out=True, cancelled=False)
-    state.complete(EIGHT + 180)
+    state.complete(EIGHT + 180, "3 of 6 pages degraded. `quire retry job` reads them again.")
     text = shown(state, EIGHT + 180)
+    assert "3 of 6 pages degraded. 'quire retry job' reads them again." in text
     assert "ended 1970-01-01 20:03:00 UTC after 180 s; the deadline passed" in text
     assert "as of" not in text
     assert "| owner | ada |" in text

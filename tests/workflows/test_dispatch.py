@@ -14,7 +14,7 @@ from quire.domain.document.attempts import CANCELLED, DEADLINE
 from quire.domain.errors import MEANING
 from quire.domain.routing.selection import select
 from tests.domain.simulator import TOO_LATE
-from tests.domain.strategies import KINDS, NOW, failure
+from tests.domain.strategies import KINDS, NOW, OCR_INSTEAD, failure
 from workflows.document.crowd import CROWDED_AT_MOST_S, CROWDED_FOR_S, STOOD_DOWN_FOR_S
 from workflows.document.dispatch import DispatchState
 from workflows.document.snapshot import PAGES_IN_VIEW
@@ -215,6 +215,67 @@ def test_local_engine_is_told_apart() -> None:
     assert dispatch.records[1].source is TextSource.OCR
 
 
+def read_instead(dispatch: DispatchState, now: float = NOW) -> PageRecord:
+    """The vendor fails page 1, and the local engine reads it."""
+    start(dispatch, 1, 0)
+    dispatch.failed(1, failure(FailureKind.CONTENT), now)
+    start(dispatch, 1, 1)
+    dispatch.succeeded(1, READ, now)
+    return dispatch.records[1]
+
+
+def test_local_engine_in_the_place_of_vendors_degrades_the_page() -> None:
+    record = read_instead(books(A_M, OCR_INSTEAD))
+    assert record.source is TextSource.OCR_FALLBACK
+    assert record.source.degraded
+    assert record.read_by == 1, "its text is the engine's answer"
+    assert record.error is not None
+    assert record.error.error == failure(FailureKind.CONTENT).message, "why it is degraded"
+    # A plan from before says nothing of it: such a document goes on as it began.
+    before = OCR_INSTEAD.model_copy(update={"degrades": False})
+    assert read_instead(books(A_M, before)).source is TextSource.OCR
+
+
+def test_page_that_was_never_tried_says_what_keeps_its_vendors_away() -> None:
+    dispatch = books(A_M, OCR_INSTEAD)
+    start(dispatch, 2, 0)
+    dispatch.failed(2, failure(FailureKind.AUTH), NOW)
+    start(dispatch, 1, 1)
+    dispatch.succeeded(1, READ, NOW)
+    error = dispatch.records[1].error
+    assert error is not None
+    assert "AUTH" in error.error
+
+
+@pytest.mark.parametrize("end", ["vendor", "engine", "deadline"])
+def test_page_read_by_the_engine_is_tried_at_vendors_again(end: str) -> None:
+    """What the engine read stands in the store under the same take, and in the record until a
+    vendor's model reads the page."""
+    dispatch = books(A_M, OCR_INSTEAD, pages=1)
+    before = read_instead(dispatch)
+    dispatch.read_again(before, Classification.SCANNED, NOW)
+    if end == "vendor":
+        start(dispatch, 1, 0)
+        dispatch.succeeded(1, READ, NOW)
+        assert dispatch.records[1].source is TextSource.AI
+        assert dispatch.records[1].error is None
+    elif end == "engine":
+        again = read_instead(dispatch)
+        assert again.source is TextSource.OCR_FALLBACK
+        assert len(again.attempts) == 4, "what was tried now is in it"
+    else:
+        dispatch.stop(TextSource.MUPDF_TIMEOUT_FALLBACK, DEADLINE, TOO_LATE)
+        assert dispatch.records[1] == before
+    assert dispatch.records[1].take == 0
+
+
+def test_a_models_text_is_worth_more_than_the_engines() -> None:
+    dispatch = books(A_M, OCR_INSTEAD, pages=1)
+    before = read_twice(dispatch)
+    read_instead(dispatch)
+    assert dispatch.records == {1: before}
+
+
 def test_fallback_keeps_the_last_error() -> None:
     dispatch = books(A_M)
     start(dispatch, 1, 0)
@@ -324,6 +385,7 @@ def test_page_read_again_waits_as_if_new_and_open_breakers_may_be_probed() -> No
     [
         (TextSource.AI, 3),
         (TextSource.OCR, 3),
+        (TextSource.OCR_FALLBACK, 2),
         (TextSource.MUPDF, 2),
         (TextSource.MUPDF_FALLBACK, 2),
         (TextSource.MUPDF_TIMEOUT_FALLBACK, 2),

@@ -71,6 +71,27 @@ def test_page_waits_for_its_round_and_for_the_first_of_its_routes() -> None:
     assert shown(state, 2).retry_after == at(91), "degraded: worth a retry from then on"
 
 
+LAST = Route(provider="local", model="m", last_resort_for="scanned", degrades=True)
+
+
+def test_a_document_whose_routes_all_rest_says_until_when() -> None:
+    """A last resort, and a page that every route has failed, change nothing about it."""
+    state = begun("SS", *ROUTES, LAST)
+    assert queries.status(state).waiting_for == ()
+    for route, rest in ((0, 200), (1, 90)):
+        start(state, 1, route, route)
+        assert queries.status(state).waiting_for == (), "a page is under way"
+        fail(state, 1, route, rest=rest)
+    (said,) = queries.status(state).waiting_for
+    assert said == (
+        "2 pages wait: every route rests after failures (RATE); the first, b:m, may be tried "
+        f"again at {datetime.fromtimestamp(NOW + 91, UTC):%Y-%m-%d %H:%M:%S} UTC."
+    )
+    assert shown(state, 1).retry_after == shown(state, 2).retry_after == at(91)
+    state.close(timed_out=True, cancelled=False)
+    assert queries.status(state).waiting_for == ()
+
+
 def test_times_of_waiting_pages_survive_a_next_run() -> None:
     state = begun("SS", *ROUTES)
     for route in (0, 1):

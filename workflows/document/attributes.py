@@ -16,7 +16,7 @@ def attributes_of_result(meta: ResultMetadata, engine: str) -> list[SearchAttrib
     return [
         key.STATUS.value_set("completed"),
         key.PAGES.value_set(meta.total_pages),
-        key.FALLBACK_PAGES.value_set(meta.mupdf_fallback_count),
+        key.FALLBACK_PAGES.value_set(meta.pages_failed),
         key.TIMEOUT.value_set(meta.timeout_occurred),
         *_bill(meta.input_tokens + meta.output_tokens, meta.cost_usd),
         # A client of a cluster could only guess it.

@@ -14,6 +14,8 @@ from workflows.document.state import DocumentState
 
 # Page numbers of one source are cut here: a long document's list would fill the screen.
 PAGES_NAMED = 120
+# A result says of itself how many pages are degraded, why, and what mends them.
+MESSAGE_CHARS = 1000
 
 
 def render_details(request: DocumentRequest, state: DocumentState, now: float) -> str:
@@ -49,6 +51,8 @@ def _head(state: DocumentState, now: float) -> str:
     lines = [f"**{state.progress.phase}** `{bar(done, total)}`{share}, {done:,} of {pages}"]
     if state.end.error is not None:
         lines.append(f"**{state.end.error.code.value}** {plain(state.end.error.line())}")
+    if state.end.message:
+        lines.append(plain(state.end.message, MESSAGE_CHARS))
     if state.end.completed_at is None:
         times = [f"as of {_date(now)} UTC", f"began {_time(state.started, now)} UTC"]
         if state.deadline is not None:

@@ -15,12 +15,12 @@ from quire.contracts.page import Classification, PageError, PageRecord, TextSour
 from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
 from quire.contracts.selection import Assignment, Selection, Snapshot
 from quire.contracts.steps import AttemptFailure, AttemptReceipt
-from quire.domain.errors import MEANING
 from quire.domain.routing.adaptive_health import health_of
-from quire.domain.routing.health import Call
+from quire.domain.routing.health import Call, barred_by
 from quire.domain.routing.line import sort_of
 from workflows.document.answer_times import AnswerTimes
 from workflows.document.crowd import Crowd
+from workflows.document.fleet import Fleet
 from workflows.document.flights import Flight, Flights
 from workflows.document.page_state import PageState
 from workflows.document.snapshot import take_snapshot
@@ -56,6 +56,7 @@ class DispatchState:
         self.health.take_up(carried.breakers)
         self.answered = set(carried.answered)
         self.times = AnswerTimes(len(routes), carried)
+        self.fleet = Fleet(routes, carried.workers)
         self._begun = 0
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
@@ -90,6 +91,7 @@ class DispatchState:
             answered=tuple(sorted(self.answered)),
             latencies=self.times.carried() if self.adaptive else (),
             hedged=self.times.hedged,
+            workers=self.fleet.carried(),
             ended=self.times.ended_before + len(self.records) if self.adaptive else 0,
         )
 
@@ -106,19 +108,22 @@ class DispatchState:
         While pages are queued behind every slot, the next selection can wait until one of these
         queues is empty.
         """
-        if self.flights.count >= self.policy.window:
+        room = self.policy.window - self.flights.count
+        if room <= 0:
             return False
         if not self.waiting:
             return self.times.may_hedge_now
         if self.disturbed or not self.flights:
             return True
+        if self.fleet.waits_for_room(room, self.policy.window):
+            return False
         load = self.flights.load()
         for index, route in enumerate(self.routes):
             if route.is_last_resort:
                 continue
             well = self.health.is_well(route)
-            queue = 1 + route.ahead if well and index in self.answered else 0
-            if load[index] < route.limit + queue:
+            queue = 1 + self.fleet.ahead(index) if well and index in self.answered else 0
+            if load[index] < self.fleet.limit(index) + queue:
                 return True
             if well and self.policy.when_busy == "wait":
                 return False
@@ -189,16 +194,16 @@ class DispatchState:
         else:
             self.answered.add(flight.route)
             self.crowds[flight.route] = Crowd()
-            self.health.answered(route, flight.begun_at, now, receipt.pause_s)
+            self.fleet.served(flight.route, receipt.worker)
+            limit = self.fleet.limit(flight.route)
+            self.health.answered(route, flight.begun_at, now, receipt.pause_s, limit)
             self.times.answered(flight.route, receipt.milliseconds)
         if other is not None:
             self.health.lost(self.routes[other.route], other.begun_at)
             self.pages[number].called_off(other.route)
         read_by = flight.route if receipt.read_by is None else receipt.read_by
         self.pages[number].read(read_by, receipt)
-        by_ocr = self.routes[read_by].provider == LOCAL_PROVIDER
-        source = TextSource.OCR if by_ocr else TextSource.AI
-        self._end(number, source, reused=receipt.reused)
+        self._end(number, _source_of(self.routes[read_by]), reused=receipt.reused)
         return other
 
     def read_twice(self, number: int, receipt: AttemptReceipt) -> None:
@@ -216,9 +221,8 @@ class DispatchState:
         route, page = self.routes[flight.route], self.pages[number]
         self.disturbed = True
         paced = self.adaptive and sort_of(failure) == "pace"
-        page.failed(
-            flight.route, failure, () if paced else self._hit_by(flight.route, failure.kind)
-        )
+        barred = () if paced else barred_by(self.routes, flight.route, failure.kind)
+        page.failed(flight.route, failure, barred)
         if self.adaptive and not paced:
             page.count_strikes(flight.route, failure, well=self._was_well(flight, failure.kind))
             page.back_since = now
@@ -281,16 +285,12 @@ class DispatchState:
     def _end(self, number: int, source: TextSource, *, reused: bool = False) -> None:
         page = self.pages[number]
         error = page.error
-        if source is TextSource.MUPDF_FALLBACK and error is None:
+        if source.degraded and error is None:
             error = self.health.why_no_route()
         self.records[number] = page.record(source, error, reused=reused)
 
-    def _hit_by(self, index: int, kind: FailureKind) -> list[int]:
-        """The routes that such a failure on this one keeps the page away from."""
-        bars = MEANING[kind].bars
-        if bars == "route":
-            return [index]
-        if bars == "every_route":
-            return list(range(len(self.routes)))
-        provider = self.routes[index].provider
-        return [i for i, route in enumerate(self.routes) if route.provider == provider]
+
+def _source_of(route: Route) -> TextSource:
+    if route.provider != LOCAL_PROVIDER:
+        return TextSource.AI
+    return TextSource.OCR_FALLBACK if route.degrades else TextSource.OCR

@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.document.recognize import RecognizePage
     from activities.document.select import select_routes
     from quire.contracts.codes import FailureKind
-    from quire.contracts.names import route_queue
+    from quire.contracts.names import PROTOCOL, route_queue
     from quire.contracts.plan import DocumentPlan
     from quire.contracts.selection import Assignment
     from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest
@@ -154,7 +154,9 @@ class Dispatcher:
     ) -> None:
         dispatch = self._state.pages.require_dispatch()
         route = plan.chain.routes[assignment.route]
+        # Who has nowhere else to go is not hurried on.
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
+        waits = waits or plan.chain.vendor_routes == 1
         hedge = assignment.how == "hedge"
         attempt = len(dispatch.pages[assignment.page].attempts) + 1 + hedge
         again = f", attempt {attempt}" if attempt > 1 else ""
@@ -171,6 +173,7 @@ class Dispatcher:
                     hurried=not waits,
                     attempt=attempt,
                     proven=dispatch.adaptive and assignment.route in dispatch.answered,
+                    protocol=PROTOCOL,
                 ),
                 task_queue=route_queue(route.provider, route.model, workflow.info().task_queue),
                 # A call of another attempt may come first: more are taken up than there are slots.

@@ -35,7 +35,7 @@ class PageState:
     take: int = 0
     # How many of the attempts were made before a person had the page read again.
     past: int = 0
-    # A good reading that stands if the page cannot be read again.
+    # A reading that stands if the page comes to none that is better.
     earlier: PageRecord | None = None
     # What this run paid: for the reading, for what did not count, for an earlier reading.
     paid: Paid = NOTHING
@@ -53,16 +53,16 @@ class PageState:
     ) -> "PageState":
         """An ended page that a person wants read again.
 
-        A page that was read before gets a take of its own, or the store would answer for it.
+        A page that a model read before gets a take of its own, or the store would answer for it.
         """
-        good = record.read_by is not None
+        read = record.read_by is not None
         return cls(
             page=record.page,
             classification=classification,
             attempts=list(record.attempts),
             past=len(record.attempts),
-            take=record.take + 1 if good else record.take,
-            earlier=record if good else None,
+            take=record.take + 1 if read and not record.source.degraded else record.take,
+            earlier=record if read else None,
             wasted=record.wasted,
             paid_before=paid_before,
         )
@@ -104,8 +104,8 @@ class PageState:
     def record(
         self, source: TextSource, error: PageError | None, *, reused: bool = False
     ) -> PageRecord:
-        """How the page ends with a text from this source; a good earlier reading stands."""
-        if source.degraded and self.earlier is not None:
+        """How the page ends with a text from this source; a better earlier reading stands."""
+        if source.degraded and self.earlier is not None and source is not self.earlier.source:
             return self.earlier.model_copy(update={"wasted": self.wasted})
         return PageRecord(
             page=self.page,
@@ -129,7 +129,6 @@ class PageState:
     def read(self, route: int, receipt: AttemptReceipt) -> None:
         """The attempt brought the page's text."""
         self.attempts.append(AttemptNote(route, OK, receipt.milliseconds))
-        self.error = None
         self.paid, self.wasted = receipt.paid, self.wasted.plus(receipt.wasted)
 
     def failed(self, route: int, failure: AttemptFailure, barred: Iterable[int]) -> None:

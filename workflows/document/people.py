@@ -11,6 +11,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.support.failures import refused
+    from quire.contracts.carried import DocumentRun
     from quire.contracts.codes import ErrorInfo
     from quire.contracts.document import CancelRequest, DocumentRequest, RetryRequest
     from quire.contracts.status import PageRange
@@ -29,6 +30,13 @@ def wanted_range(given: Sequence[object]) -> PageRange:
     if isinstance(wanted, ErrorInfo):
         raise refused(wanted)
     return wanted
+
+
+def wanted_run(request: DocumentRun | None) -> DocumentRun:
+    """What the document is started with; where that is nothing, the workflow fails."""
+    if request is None:
+        raise refused(errors.bad_start().info)
+    return request
 
 
 class People:

@@ -153,6 +153,7 @@ class Preparation:
                 user_id=request.user_id,
                 started_at=self._state.started_at,
                 healed=self._state.healed.count,
+                without_ocr=any(route.degrades for route in plan.chain.routes),
             ),
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,

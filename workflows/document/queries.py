@@ -1,7 +1,7 @@
 """The answers to the queries of a document: pure functions of its state."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -16,6 +16,7 @@ from quire.contracts.status import (
 )
 from quire.domain.document.attempts import expand_attempts
 from quire.domain.document.keys import answer_key, reading_id
+from workflows.document.next_try import next_try, routes_open, waiting_for
 from workflows.document.state import DocumentState
 
 TEXTS_AT_ONCE = 200
@@ -23,6 +24,7 @@ _LETTERS = {
     TextSource.MUPDF: "m",
     TextSource.AI: "a",
     TextSource.OCR: "o",
+    TextSource.OCR_FALLBACK: "l",
     TextSource.MUPDF_FALLBACK: "f",
     TextSource.MUPDF_TIMEOUT_FALLBACK: "t",
 }
@@ -62,6 +64,8 @@ def status(state: DocumentState) -> DocumentStatus:
         deadline_at=_iso(state.deadline),
         completed_at=_iso(end.completed_at),
         error_message=end.error.line() if end.error else None,
+        message=end.message,
+        waiting_for=waiting_for(state),
     )
 
 
@@ -107,7 +111,7 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
             error=record.error,
             last_attempt_at=last_attempt_at,
             # A person who has it read again ends what kept it from single routes.
-            retry_after=_iso(_routes_open(state, number) or None)
+            retry_after=_iso(routes_open(state, number)[0] or None)
             if record.source.degraded
             else None,
         )
@@ -120,32 +124,7 @@ def _page(state: DocumentState, number: int, ended: Mapping[int, PageRecord]) ->
         attempts=expand_attempts(page.attempts if page else (), routes),
         error=page.error if page else None,
         last_attempt_at=last_attempt_at,
-        retry_after=None if flight else _waits_until(state, number),
-    )
-
-
-def _waits_until(state: DocumentState, number: int) -> str | None:
-    """When a waiting page may be tried: its next round begins, and one of its routes is open."""
-    page = state.pages.dispatch.pages.get(number) if state.pages.dispatch else None
-    if page is None:
-        return None
-    routes_open = _routes_open(state, number, page.barred)
-    return _iso(max(page.not_before, routes_open) or None)
-
-
-def _routes_open(state: DocumentState, number: int, barred: Iterable[int] = ()) -> float:
-    """When the first of a page's routes ends its rest; 0 where one may be tried now."""
-    dispatch = state.pages.dispatch
-    if dispatch is None:
-        return 0.0
-    classification = state.pages.class_of(number)
-    return min(
-        (
-            max([b.retry_at for b in dispatch.health.of(route) if b.rests], default=0.0)
-            for index, route in enumerate(dispatch.routes)
-            if index not in barred and route.serves(classification)
-        ),
-        default=0.0,
+        retry_after=_iso(next_try(state, page)[0] or None) if page and not flight else None,
     )
 
 

@@ -4,6 +4,7 @@ A replay repeats none of it: the SDK's logger and meter are silent there. The st
 """
 
 import logging
+from collections import Counter
 from typing import Any, Literal
 
 from temporalio import workflow
@@ -13,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.codes import ErrorInfo
     from quire.contracts.document import DocumentRequest
     from quire.contracts.routing import Breaker, BreakerState
+    from quire.domain.counts import counted
     from quire.domain.errors import is_ours
     from quire.telemetry import metrics
     from quire.telemetry.metrics import Measure
@@ -114,7 +116,7 @@ class Reporter:
             )
         if state.end.timed_out:
             self.timed_out("document")
-        self._ended("completed", state, now, facts)
+        self._ended("completed", state, now, {**facts, **_why_degraded(state)})
 
     def failed(
         self, state: DocumentState, error: ErrorInfo, now: float, *, timed_out: bool
@@ -173,6 +175,15 @@ class Reporter:
 
     def _opened_until(self, key: str, now: float) -> None:
         _time(metrics.BREAKER_OPEN_TIME, now - self._opened.pop(key), key=key)
+
+
+def _why_degraded(state: DocumentState) -> dict[str, str]:
+    """Codes and the command that mends it; nothing of a vendor's or a person's."""
+    codes = Counter(record.error.code.value for record in state.pages.records() if record.error)
+    if not codes:
+        return {}
+    found = ", ".join(f"{code} on {counted(n, 'page')}" for code, n in sorted(codes.items()))
+    return {"degraded": found, "remedy": f"quire retry {state.job_id}"}
 
 
 def _level(error: ErrorInfo | None) -> int:

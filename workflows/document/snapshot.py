@@ -31,6 +31,7 @@ def take_snapshot(dispatch: "DispatchState", now: float) -> Snapshot:
                 crowded_until=dispatch.crowds[index].until,
                 answered=index in dispatch.answered,
                 latencies=dispatch.times.of(index) if adaptive else (),
+                workers=dispatch.fleet.workers(index),
             )
             for index, route in enumerate(dispatch.routes)
         ),

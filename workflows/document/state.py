@@ -24,6 +24,8 @@ class DocumentEnd:
     timed_out: bool = False
     cancelled: bool = False
     completed_at: float | None = None
+    # What the result says of itself.
+    message: str = ""
     error: ErrorInfo | None = None
 
 
@@ -113,8 +115,9 @@ class DocumentState:
         self.end.cancelled = cancelled
         self.end.timed_out = timed_out and lost
 
-    def complete(self, now: float) -> None:
+    def complete(self, now: float, message: str = "") -> None:
         """The document has its text."""
+        self.end.message = message
         self.progress.phase = Phase.DONE
         self.progress.heartbeat = self.end.completed_at = now
 

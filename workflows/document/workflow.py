@@ -30,7 +30,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.document.dispatcher import Dispatcher
     from workflows.document.healed import healed_memo
     from workflows.document.outcomes import document_error
-    from workflows.document.people import People, wanted_range
+    from workflows.document.people import People, wanted_range, wanted_run
     from workflows.document.prepare import NoDocumentError, Preparation
     from workflows.document.progress import Phase
     from workflows.document.repair import Repair
@@ -44,7 +44,8 @@ class DocumentWorkflow:
     """Prepare, dispatch, finalize; and answer people all the while."""
 
     @workflow.init
-    def __init__(self, request: DocumentRun) -> None:
+    def __init__(self, request: DocumentRun | None = None) -> None:
+        request = wanted_run(request)
         self._request = request.request()
         started = workflow.info().start_time.timestamp()
         self._state = DocumentState(request.job_id, started, healed_memo())
@@ -56,8 +57,9 @@ class DocumentWorkflow:
         )
 
     @workflow.run
-    async def run(self, request: DocumentRun) -> DocumentResult:
+    async def run(self, request: DocumentRun | None = None) -> DocumentResult:
         """Read the document, in one run or in several."""
+        request = wanted_run(request)
         if request.carried is not None and not _continues_a_run():
             raise self._fail(errors.not_continued().info)
         reading = asyncio.create_task(self._read(request.carried))
@@ -164,13 +166,13 @@ class DocumentWorkflow:
         )
 
     def _done(self, result: DocumentResult) -> DocumentResult:
-        self._state.complete(workflow.now().timestamp())
+        self._state.complete(workflow.now().timestamp(), result.message)
         meta = result.metadata
         self._reporter.completed(
             self._state,
             workflow.now().timestamp(),
             pages=meta.total_pages,
-            fallback_pages=meta.mupdf_fallback_count,
+            fallback_pages=meta.pages_failed,
             tokens=meta.input_tokens + meta.output_tokens,
             cost_usd=meta.cost_usd,
         )
@@ -212,7 +214,8 @@ class DocumentWorkflow:
         return queries.breakers(self._state)
 
     @workflow.query(
-        description="One letter a page: m, a, o, f, t by source, > in flight, . waiting. No input."
+        description="One letter a page: m, a, o, l, f, t by source, > in flight, . waiting. "
+        "No input."
     )
     def grid(self, *given: object) -> str:
         """One letter a page."""

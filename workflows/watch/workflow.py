@@ -33,8 +33,9 @@ class WatchWorkflow:
     """Look, look again, and start again what was stuck both times."""
 
     @workflow.run
-    async def run(self, request: WatchRequest) -> WatchResult:
+    async def run(self, request: WatchRequest | None = None) -> WatchResult:
         """What was healed, and what cannot be."""
+        request = request or WatchRequest()
         before = await self._look()
         if not before:
             return WatchResult()

@@ -44,9 +44,10 @@ def table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     return "\n".join([drawn[0], "|" + "---|" * len(head), *drawn[1:]])
 
 
-def plain(text: str) -> str:
+def plain(text: str, length: int = 200) -> str:
     """A vendor's words, so that they neither break the table nor become markup."""
-    return cut(" ".join(text.replace("|", "/").replace("<", "(").replace("`", "'").split()), 200)
+    words = " ".join(text.replace("|", "/").replace("<", "(").replace("`", "'").split())
+    return cut(words, length)
 
 
 def cut(text: str, length: int) -> str:

@@ -8,6 +8,7 @@ from quire.contracts.results import DocumentReport, DocumentResult, PageResult, 
 from quire.contracts.steps import FinalizeRequest
 from quire.contracts.stored import StoredAnswer
 from quire.domain.counts import counted
+from quire.domain.document.degraded import degraded_words
 from quire.domain.document.stuck import HEALED_WARNING
 
 
@@ -26,7 +27,7 @@ def summarize(
     costs = [page.cost_usd for page in pages]
     return DocumentResult(
         job_id=request.job_id,
-        message=_message(request, degraded, len(pages)),
+        message=_message(request, degraded, pages),
         source=request.source,
         sha256=request.sha256,
         page_count=request.page_count,
@@ -44,7 +45,8 @@ def summarize(
             pages_failed=degraded,
             ai_pages_succeeded=sources[TextSource.AI],
             ocr_pages=sources[TextSource.OCR],
-            mupdf_fallback_count=degraded,
+            mupdf_fallback_count=degraded - sources[TextSource.OCR_FALLBACK],
+            ocr_fallback_count=sources[TextSource.OCR_FALLBACK],
             timeout_occurred=request.timeout_occurred,
             cancelled=request.cancelled,
             missing_pages=sources[TextSource.MUPDF_TIMEOUT_FALLBACK],
@@ -93,12 +95,13 @@ def free_of_charge(report: DocumentReport) -> DocumentReport:
     )
 
 
-def _message(request: FinalizeRequest, degraded: int, total: int) -> str:
-    some = f"{degraded:,} of {counted(total, 'page')}"
+def _message(request: FinalizeRequest, degraded: int, pages: Sequence[PageResult]) -> str:
+    some = f"{degraded:,} of {counted(len(pages), 'page')}"
+    said = "Completed"
     if request.cancelled:
-        return f"Cancelled; partial result: {some} not read by a model"
-    if request.timeout_occurred:
-        return f"Completed with partial AI results (timeout): {some} degraded"
-    if degraded:
-        return f"Completed; {some} with MuPDF text, read by no model"
-    return "Completed"
+        said = f"Cancelled; partial result: {some} not read by a model"
+    elif request.timeout_occurred:
+        said = f"Completed with partial AI results (timeout): {some} degraded"
+    elif degraded:
+        said = f"Completed; {some} degraded"
+    return f"{said} {degraded_words(pages, request.job_id, request.user_id)}".rstrip()

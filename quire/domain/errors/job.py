@@ -196,6 +196,22 @@ def job_refused() -> JobError:
     return _REFUSED("The job refused the request.", "Look at its status.")
 
 
+def bad_start() -> BadInput:
+    """A workflow was started by something that is not the request that it takes."""
+    return _INPUT(
+        "What started it is not the one request that it takes.",
+        "docs/schemas/request.json shows a document's request; start it again with one.",
+    )
+
+
+def start_unknown(job_id: str) -> BadInput:
+    """A job was started by a foreign client, or by one of a later version."""
+    return _INPUT(
+        f"Job {job_id!r} was not started by a request that this version knows.",
+        f"Use another job id; `temporal workflow terminate -w document-{job_id}` ends that one.",
+    )
+
+
 def bad_input(problem: str) -> BadInput:
     """A signal, update or query brought something that cannot be a request."""
     return _INPUT(

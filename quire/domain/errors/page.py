@@ -29,6 +29,15 @@ def page_called_off() -> PageError:
     )
 
 
+def page_read_by_ocr() -> PageError:
+    """Vendors had failed, in a run that did not write down how."""
+    return PageError(
+        error="Local OCR read this page, since no vendor's model did.",
+        code=Code.GW_5XX,
+        error_type="retryable",
+    )
+
+
 def page_answer_lost() -> PageError:
     """A model read the page, and its answer is gone from the store."""
     return PageError(

@@ -21,11 +21,17 @@ class AdaptiveHealth(Health):
         return super().is_well(route) and not any(line.streak for line in self.of(route))
 
     def answered(
-        self, route: Route, begun_at: BegunAt, now: float, pause_s: float | None = None
+        self,
+        route: Route,
+        begun_at: BegunAt,
+        now: float,
+        pause_s: float | None = None,
+        limit: int | None = None,
     ) -> None:
         """The vendor answered, whatever it said; it may ask for a pause before the next call."""
         of_route = self.breakers[route.key]
-        self.breakers[route.key] = lines.answer(of_route, begun_at[0], now, route.limit, pause_s)
+        limit = limit or route.limit
+        self.breakers[route.key] = lines.answer(of_route, begun_at[0], now, limit, pause_s)
         self._succeed(route.provider, begun_at[1], now)
 
     def _timeout_counts(self, route: Route, given_s: float) -> bool:

@@ -4,7 +4,7 @@ A route is used when both agree. A failure moves the breaker it speaks of: a rat
 route's, a refused key the provider's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from quire.contracts.codes import FailureKind
@@ -80,9 +80,15 @@ class Health:
         return of_route.changes, of_provider.changes
 
     def answered(
-        self, route: Route, begun_at: BegunAt, now: float, pause_s: float | None = None
+        self,
+        route: Route,
+        begun_at: BegunAt,
+        now: float,
+        pause_s: float | None = None,
+        limit: int | None = None,
     ) -> None:
-        """The vendor answered, whatever it said. Only the adaptive rule knows pauses."""
+        """The vendor answered, whatever it said. Only the adaptive rule knows pauses, and widths:
+        `limit` is how many calls at once all workers make, the route's own without it."""
         self._succeed(route.key, begun_at[0], now)
         self._succeed(route.provider, begun_at[1], now)
 
@@ -139,3 +145,15 @@ class Health:
 
     def _lose(self, key: str, begun_at: int) -> None:
         self.breakers[key] = breakers.lose_probe(self.breakers[key], begun_at)
+
+
+def barred_by(routes: Sequence[Route], index: int, kind: FailureKind) -> list[int]:
+    """The places of the routes that such a failure on this one keeps a page away from."""
+    bars = MEANING[kind].bars
+    if bars == "route":
+        return [index]
+    return [
+        place
+        for place, route in enumerate(routes)
+        if bars == "every_route" or route.provider == routes[index].provider
+    ]

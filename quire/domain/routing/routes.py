@@ -84,5 +84,6 @@ def _local(request: ChainRequest, have_routes: Sequence[Route]) -> list[Route]:
             timeout_s=request.local_timeout_s,
             last_resort_for=role,
             ahead=prepared_ahead(request.local_limit),
+            degrades=bool(have_routes),
         )
     ]

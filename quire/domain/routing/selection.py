@@ -13,6 +13,7 @@ from quire.contracts.selection import (
     Deferral,
     FlightView,
     PageView,
+    RouteView,
     Selection,
     Snapshot,
 )
@@ -131,7 +132,7 @@ class _Selector:
             if self._may_queue(i) and not self._too_slow(i, admitted, ahead=self.in_flight[i])
         ]
         if open_to:
-            shortest = min(open_to, key=lambda i: (self.in_flight[i] / self._route(i).limit, i))
+            shortest = min(open_to, key=lambda i: (self.in_flight[i] / self._view(i).limit, i))
             self._start(page, shortest, "behind")
 
     def _may_queue(self, index: int) -> bool:
@@ -141,13 +142,12 @@ class _Selector:
             return False
         if is_stuck(self.snap, index):
             return False
+        ahead = view.route.ahead * view.workers
         if view.answered:
-            queue = view.route.limit + view.route.ahead
+            queue = view.limit + ahead
         else:
-            queue = view.route.ahead if self.snap.policy.when_busy == "wait" else 0
-        return (
-            view.crowded_until <= self.snap.now and self.in_flight[index] < view.route.limit + queue
-        )
+            queue = ahead if self.snap.policy.when_busy == "wait" else 0
+        return view.crowded_until <= self.snap.now and self.in_flight[index] < view.limit + queue
 
     def _hold(self, page: PageView, fate: WaitForRoute | AnotherRound) -> None:
         """The page waits for its vendors, now or in another round."""
@@ -223,9 +223,7 @@ class _Selector:
         if view.crowded_until > self.snap.now:
             self.wakes.append(view.crowded_until)
             return False
-        width = view.breaker.width
-        limit = view.route.limit if width is None else min(view.route.limit, width)
-        return self.in_flight[index] < limit
+        return self.in_flight[index] < view.width
 
     def _chain(self, page: PageView) -> list[int]:
         # Beyond its rounds a held page waits for vendors that let it down, and for no others.
@@ -240,8 +238,11 @@ class _Selector:
             and (not beyond or i in page.let_down_by or view.route.is_last_resort)
         ]
 
+    def _view(self, index: int) -> RouteView:
+        return self.snap.routes[index]
+
     def _route(self, index: int) -> Route:
-        return self.snap.routes[index].route
+        return self._view(index).route
 
 
 def _short(seconds: float) -> float:

@@ -60,7 +60,7 @@ class Speeds:
         `usable` are the routes that this very page may be given to now: routes that are barred to
         it, or that rest, would not read it any sooner.
         """
-        mine = self.typical[index] * (1 + ahead / self._views[index].route.limit)
+        mine = self.typical[index] * (1 + ahead / self._views[index].limit)
         faster = [
             i
             for i in usable
@@ -69,10 +69,5 @@ class Speeds:
         if not faster:
             return False
         # A latency of 0 is possible where answers come from a cache.
-        rate = sum(self._calls_at_once(i) / max(self.typical[i], 0.001) for i in faster)
+        rate = sum(self._views[i].width / max(self.typical[i], 0.001) for i in faster)
         return mine > self._waiting / rate + min(self.typical[i] for i in faster)
-
-    def _calls_at_once(self, index: int) -> int:
-        view = self._views[index]
-        width = view.breaker.width
-        return view.route.limit if width is None else min(view.route.limit, width)

@@ -11,6 +11,7 @@ from bench.findings import Row
 from bench.peers.budget import Budget, OutOfTime
 from bench.peers.contest import ANSWER, Claim, Job
 from bench.peers.contestants import Vlm4ocr, Vlmparse
+from bench.peers.fault_report import part as fault_part
 from bench.peers.faults import THIRD_429, suffer
 from bench.peers.page_marks import marks_in
 from bench.peers.quire_variants import fastest, large_pictures, one_route
@@ -31,7 +32,7 @@ def speed(tool: str, seconds: float, read: int = 200, *, ours: bool = False) -> 
 def test_promise_is_judged_against_the_fastest_complete_peer(ours: float, verdict: str) -> None:
     own = [speed("quire", ours, ours=True), speed("quire, 200 dpi PNG", 25, ours=True)]
     peers = [speed("half", 5, 199), speed("slow", 50), speed("fast", 40)]
-    said = list(part([*own, *peers], 8, [], []).said)
+    said = list(part([*own, *peers], 8, []).said)
     assert len(said) == 4
     assert all("(fast)" in line for line in said)
     assert all(line.endswith(f"promised 3.5: {verdict}.") for line in said[:2])
@@ -42,13 +43,13 @@ def test_promise_is_judged_against_the_fastest_complete_peer(ours: float, verdic
 
 
 def test_nothing_to_compare_is_said() -> None:
-    assert "No peer" in part([speed("quire", 9, ours=True)], 8, [], []).said[0]
-    assert "Quire was not measured" in part([speed("fast", 9)], 8, [], []).said[0]
+    assert "No peer" in part([speed("quire", 9, ours=True)], 8, []).said[0]
+    assert "Quire was not measured" in part([speed("fast", 9)], 8, []).said[0]
     assert (
         "quire read 7 of 200"
-        in part([speed("quire", 9, 7, ours=True), speed("a", 9)], 8, [], []).said[0]
+        in part([speed("quire", 9, 7, ours=True), speed("a", 9)], 8, []).said[0]
     )
-    assert part([], 8, [], ["quire: gone"]).skipped == ["quire: gone"]
+    assert part([], 8, ["quire: gone"]).skipped == ["quire: gone"]
 
 
 def test_our_worse_run_and_the_better_one_of_a_peer_count() -> None:
@@ -59,21 +60,49 @@ def test_our_worse_run_and_the_better_one_of_a_peer_count() -> None:
     assert settled([speed("peer", 9), speed("peer", 8)]).row()["runs"] == 2
 
 
-def test_what_tools_say_of_missing_pages_is_summed_up() -> None:
-    def row(truth: str | None, recovered: int | None) -> Row:
-        return {"fault": "f", "tool": "peer", "pages": 10, "truth": truth, "recovered": recovered}
+def fault_row(tool: str, recovered: int | None, said: str | None = "", took: float = 5) -> Row:
+    return {
+        "fault": "f",
+        "tool": tool,
+        "pages": 10,
+        "truth": said,
+        "recovered": recovered,
+        "seconds": took,
+    }
 
-    rows = [
-        row("none is missing", 10),
-        row("only says that it failed", 4),
-        row("only says that it failed", 0),
-        row("no: 3 pages missing unnamed", 7),
-        row(None, None),
-    ]
-    (line,) = part([], 8, rows, []).said[1:]
+
+def verdicts(*rows: Row) -> list[str]:
+    found = fault_part(rows, [], pages=10, slots=8, latency=0.3, deadline="1m")
+    return list(found.said)
+
+
+def test_what_tools_say_of_missing_pages_is_summed_up() -> None:
+    (line,) = verdicts(
+        fault_row("peer", 10, "none is missing"),
+        fault_row("peer", 4, "only says that it failed"),
+        fault_row("peer", 0, "only says that it failed"),
+        fault_row("peer", 7, "no: 3 pages missing unnamed"),
+        fault_row("peer", None, None),
+    )
     assert line == (
         "peer: 21 of 40 pages after 4 faults; none missing in 1; only says that it failed in 2; "
         "pages missing that nothing speaks of in 1."
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "verdict"), [(9, "as many as any or more"), (8, "**not the most**")]
+)
+def test_each_fault_is_judged_against_the_peer_that_reads_most(read: int, verdict: str) -> None:
+    first, *_ = verdicts(
+        fault_row("quire", read, "names them"),
+        fault_row("quire, overnight", 10, "none is missing"),
+        fault_row("soon", 9, "names them", took=4),
+        fault_row("late", 9, "names them", took=7),
+        fault_row("gone", None, None),
+    )
+    assert first == (
+        f"f: quire {read} of 10 pages in 5 s, the best peer (soon) 9 in 4 s: {verdict}."
     )
 
 
@@ -165,7 +194,7 @@ def test_a_tool_that_cannot_run_is_a_line_and_ends_nothing(
     assert str(rows[0]["note"]).startswith("not measured: FileNotFoundError")
     assert rows[1]["truth"] == "no: 2 pages missing unnamed"
     assert late[0]["note"] == "not measured: OutOfTime: the 5 s of this set were used up"
-    text = part(speeds, 8, [*rows, *late], failed)
+    text = fault_part([*rows, *late], failed, pages=2, slots=8, latency=0.3, deadline="1m")
     assert "broken: 0 of 0 pages after 0 faults." in text.said
     said = capsys.readouterr().err
     assert "silent, run 1: 0 of 2 pages" in said
