@@ -107,13 +107,13 @@ class ServiceLink:
         """The note of the service, once it is ready."""
         if not await asyncio.to_thread(self.begin):
             await self._renew_or_stand_beside(is_idle)
-        return await self._ready()
+        return await self.ready()
 
     async def open_running(self) -> Note | None:
         """The note of a service that runs; none is started."""
         if not self.seats.folder.exists() or not await asyncio.to_thread(self.begin, start=False):
             return None
-        return await self._ready()
+        return await self.ready()
 
     async def _renew_or_stand_beside(self, is_idle: IsIdle) -> None:
         with self.seats.locked():
@@ -142,7 +142,8 @@ class ServiceLink:
             await asyncio.sleep(LOOK_EVERY_S)
         return not taken
 
-    async def _ready(self) -> Note:
+    async def ready(self) -> Note:
+        """The note of the service that is used, once that is ready."""
         path, log = (self.seats.path(self.number, kind) for kind in ("json", "log"))
         give_up_at = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < give_up_at:
@@ -169,7 +170,7 @@ class ServiceLink:
                     if not await asyncio.to_thread(self.begin):
                         with self.seats.locked():
                             self._begin(beside=True)
-                    await self._ready()
+                    await self.ready()
 
     def _join(self, number: int) -> None:
         self.number, self._use = number, self._open_users(number)

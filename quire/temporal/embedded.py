@@ -1,8 +1,8 @@
 """The embedded Temporal server: the real one, one for each state folder.
 
-Commands that run at once share it. Each holds a shared lock while it needs the server; the last
-one out stops it. Locks end with their owner, so a killed command leaves nothing behind but a
-server that the next command finds and uses.
+Whoever needs it at once shares it: services, and commands without one. Each holds a shared lock
+while it needs the server; the last one out stops it. Locks end with their owner. The server of a
+service dies with it; a killed command leaves behind a server that the next one finds and uses.
 """
 
 import asyncio
@@ -11,13 +11,12 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from quire.domain import errors
 from quire.domain.errors import QuireError
 from quire.settings.handed_over import plain_environment
 from quire.temporal.child_of import die_with_parent
+from quire.temporal.ports import answers, free_ports, is_free
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from quire.temporal.seats import try_lock
 
@@ -137,9 +137,9 @@ class EmbeddedServer:
         """On the ports of a server that died, so that its clients find the new one."""
         binary = find_binary()
         check_room(self._folder)
-        ports = (known.port, known.ui_port) if known else _free_ports(2)
-        if known and not all(_is_free(port) for port in ports):
-            ports = _free_ports(2)
+        ports = (known.port, known.ui_port) if known else free_ports(2)
+        if known and not all(is_free(port) for port in ports):
+            ports = free_ports(2)
         command = [
             binary, "server", "start-dev",
             "--db-filename", str(self._folder / DATABASE),
@@ -193,7 +193,7 @@ class EmbeddedServer:
         while time.monotonic() < end:
             if self._child is not None and self._child.poll() is not None:
                 break
-            if _answers(info.port):
+            if answers(info.port):
                 return
             time.sleep(0.02)
         raise errors.embedded_server_failed(self._folder / "server.log")
@@ -202,7 +202,7 @@ class EmbeddedServer:
         if self._child is not None and self._child.pid == info.pid:
             return self._child.poll() is None
         # The process id alone may have been given to another program since.
-        return _runs(info.pid, str(self._folder / DATABASE)) and _answers(info.port)
+        return _runs(info.pid, str(self._folder / DATABASE)) and answers(info.port)
 
     async def _keep(self, info: ServerInfo) -> None:
         """Bring the server back when it dies while we need it."""
@@ -276,30 +276,3 @@ def _runs(pid: int, marker: str) -> bool:
         os.kill(pid, 0)
         return True
     return False
-
-
-def _answers(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-        return True
-    return False
-
-
-def _is_free(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
-
-
-def _free_ports(count: int) -> tuple[int, ...]:
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return tuple(probe.getsockname()[1] for probe in probes)
-    finally:
-        for probe in probes:
-            probe.close()

@@ -23,7 +23,14 @@ def _program(app: typer.Typer) -> dict[str, Any]:
     # A program with a single command is called without its name.
     commands = getattr(command, "commands", {"": command})
     own = {"": _parameters(command)} if hasattr(command, "commands") else {}
-    return own | {name: _parameters(one) for name, one in commands.items() if not one.hidden}
+    for name, one in commands.items():
+        inner = getattr(one, "commands", {"": one})
+        own |= {
+            f"{name} {below}".rstrip(): _parameters(each)
+            for below, each in inner.items()
+            if not each.hidden
+        }
+    return own
 
 
 def _parameters(command: Any) -> dict[str, Any]:
