@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -80,7 +81,9 @@ def ui(context: typer.Context) -> Exit:
             serve_ui(jobs) as url,
         ):
             say(f"Temporal's Web UI: {url} (until Ctrl-C)")
-            await asyncio.Event().wait()
+            # An interrupt is how it ends.
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
         return Exit.DONE
 
     return run(work(command_settings()))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import urllib.request
@@ -16,7 +17,7 @@ from quire.service.note import Note
 from quire.settings import Settings
 from quire.temporal.seats import Seats
 from testing.service import notes_of, service_of, serviced
-from testing.tool import Tool
+from testing.tool import Tool, own_environment
 from testing.wait import wait_until
 
 
@@ -30,7 +31,7 @@ def test_it_says_why_it_cannot_start(lone_tool: Tool, one_page: Path) -> None:
         assert ran.json["error"]["message"] == "The embedded Temporal server did not start."
         assert "server.log" in ran.json["error"]["remedy"]
         assert "Traceback" not in ran.err
-        assert not notes_of(tool)
+        wait_until(lambda: not notes_of(tool))
         (tool.state / "temporal.db").rmdir()
         # A folder of another kind in the way, as a broken copy of a state folder has.
         (tool.state / "service/seat-1.users").unlink()
@@ -69,23 +70,27 @@ def test_ui_has_one_address(lone_tool: Tool) -> None:
         assert showing.stderr is not None
         assert f"http://127.0.0.1:{port} (until Ctrl-C)" in showing.stderr.readline()
         page = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20).read()
-        assert b"Temporal" in page
+        assert b"<!doctype html>" in page
         settings = urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/settings", timeout=20)
-        assert json.loads(settings.read())["DefaultNamespace"] == "default"
+        assert "DefaultNamespace" in json.loads(settings.read())
         taken = tool.run("ui")
         assert taken.code == 2
         assert "UI_PORT: nothing can listen" in taken.err
         showing.send_signal(signal.SIGINT)
         _, err = showing.communicate(timeout=30)
-        assert showing.returncode == 130
-        assert "job" not in err, "there was none"
+        assert (showing.returncode, err) == (0, "")
         assert service_of(tool)["state"] == "ready"
     cluster = lone_tool.run("ui", TEMPORAL_ADDRESS="127.0.0.1:9")
     assert cluster.code in (1, 2)
     assert lone_tool.run("service", "stop", TEMPORAL_ADDRESS="127.0.0.1:9").code == 2
 
 
-def test_the_python_client_shares_it(lone_tool: Tool, one_page: Path) -> None:
+def test_the_python_client_shares_it(
+    lone_tool: Tool, one_page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in os.environ.keys() - own_environment().keys():
+        # What the tool's commands do not have would be a difference.
+        monkeypatch.delenv(name)
     with serviced(lone_tool) as tool:
         assert tool.process(one_page).code == 0
         pid = service_of(tool)["pid"]
@@ -94,7 +99,7 @@ def test_the_python_client_shares_it(lone_tool: Tool, one_page: Path) -> None:
             assert result.pages
             listed = tool.run("list", "--json").json["documents"]
             assert result.job_id in [row["job_id"] for row in listed]
-        assert service_of(tool)["pid"] == pid
+        assert [note["pid"] for note in notes_of(tool)] == [pid]
         with quire.Client(state_dir=tool.state, service_mode="off") as client:
             assert client.process(one_page, force=True).pages, "on a seat of its own"
         assert service_of(tool)["pid"] == pid
