@@ -106,6 +106,9 @@ class Service:
             if own.workers.failed:
                 log.error("worker_ended")
                 return
+            if not self._seats.path(self._seat.number, "lock").exists():
+                # Its state folder was removed: no one can find it any more.
+                return
             now = time.monotonic()
             with suppress(RPCError):
                 if await self._is_needed(own):
