@@ -14,7 +14,7 @@ INSTALL_WITHIN_S = 900.0
 # What was asked for; written last, so that half an environment is never taken for a whole one.
 COMPLETE = "quire-bench.txt"
 # Programs that peers need, by the Debian package that has them.
-PACKAGES = {"pdftoppm": "poppler-utils", "pdftotext": "poppler-utils"}
+PACKAGES = dict.fromkeys(("pdfinfo", "pdftocairo", "pdftoppm", "pdftotext"), "poppler-utils")
 
 
 class CannotInstall(Exception):

@@ -1,4 +1,6 @@
-"""Makes the demo document: prose, a chart with a table, a scanned letter and an empty page.
+"""Makes the demo document: prose, a chart with a table, three scans and an empty page.
+
+The scans are a letter, a page in two columns, and a note that was put in upside down.
 
 The same bytes every time, so that a second demo finds its pages already read.
 """
@@ -22,12 +24,14 @@ _LEFT, _RIGHT = 72, 523
 
 
 def make_sample(path: Path) -> Path:
-    """Write the four pages to `path`, making its folder if needed."""
+    """Write the six pages to `path`, making its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with pymupdf.open() as document:
         _prose_page(document.new_page())
         _figures_page(document.new_page())
-        _scanned_page(document.new_page())
+        for scan in (_letter(), _columns(), _note()):
+            page = document.new_page()
+            page.insert_image(page.rect, stream=scan)
         document.new_page()
         document.set_metadata({"title": "Harbour Museum: the year in brief"})
         document.save(path, deflate=True, no_new_id=True)
@@ -95,22 +99,43 @@ def _table(page: Any, top: float) -> None:
         page.draw_line((x, top), (x, bottom), color=_INK, width=0.6)
 
 
-def _scanned_page(page: Any) -> None:
-    page.insert_image(page.rect, stream=_scan_of(LETTER))
-
-
-def _scan_of(text: str) -> bytes:
-    """The letter as an old scanner sees it: grey paper, a little askew, a little grain."""
+def _letter() -> bytes:
+    """A typed letter, put in a little askew."""
     with pymupdf.open() as sheet:
-        letter = sheet.new_page()
-        letter.insert_textbox(
-            pymupdf.Rect(80, 90, 510, 780), text, fontname="cour", fontsize=11.5, lineheight=1.5
+        page = sheet.new_page()
+        page.insert_textbox(
+            pymupdf.Rect(80, 90, 510, 780), LETTER, fontname="cour", fontsize=11.5, lineheight=1.5
         )
-        pixmap = letter.get_pixmap(dpi=150, colorspace=pymupdf.csGRAY)
-        size = (pixmap.width, pixmap.height)
-        clean = Image.frombytes("L", size, bytes(pixmap.samples))
-    askew = clean.rotate(0.6, resample=Image.Resampling.BICUBIC, fillcolor=255)
-    soft = askew.filter(ImageFilter.GaussianBlur(0.6)).point(lambda v: 40 + v * 195 // 255)
+        return _scan_of(page, 0.6)
+
+
+def _columns() -> bytes:
+    """A newspaper: a head over two columns."""
+    with pymupdf.open() as sheet:
+        page = sheet.new_page()
+        page.insert_text((_LEFT, 96), PROSE[0], fontname="tibo", fontsize=22)
+        for column, text in enumerate((PROSE[2], PROSE[4])):
+            box = pymupdf.Rect(_LEFT + 236 * column, 128, _LEFT + 215 + 236 * column, 400)
+            page.insert_textbox(box, text, fontname="tiro", fontsize=11.5, lineheight=1.45)
+        return _scan_of(page, -0.8)
+
+
+def _note() -> bytes:
+    """A note that was put in upside down."""
+    with pymupdf.open() as sheet:
+        page = sheet.new_page()
+        box = pymupdf.Rect(_LEFT, 128, _RIGHT, 400)
+        page.insert_textbox(box, PROSE[3], fontname="cour", fontsize=11.5, lineheight=1.5)
+        return _scan_of(page, 180.0)
+
+
+def _scan_of(page: Any, turn: float) -> bytes:
+    """The page as an old scanner sees it: grey paper, a little grain, not quite straight."""
+    pixmap = page.get_pixmap(dpi=150, colorspace=pymupdf.csGRAY)
+    size = (pixmap.width, pixmap.height)
+    clean = Image.frombytes("L", size, bytes(pixmap.samples))
+    turned = clean.rotate(turn, resample=Image.Resampling.BICUBIC, fillcolor=255)
+    soft = turned.filter(ImageFilter.GaussianBlur(0.6)).point(lambda v: 40 + v * 195 // 255)
     # A fixed seed: the demo must make the same bytes every time.
     grain = random.Random(1887).randbytes(size[0] * size[1])  # noqa: S311
     noise = Image.frombytes("L", size, grain).point(lambda v: v // 14)
@@ -124,7 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m samples.make_sample", description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT.pdf", help="where to write it")
     path = make_sample(parser.parse_args().out)
-    sys.stderr.write(f"{path}: 4 pages (prose, chart and table, scanned letter, blank)\n")
+    sys.stderr.write(f"{path}: 6 pages (prose, chart and table, three scans, blank)\n")
 
 
 if __name__ == "__main__":

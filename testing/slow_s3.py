@@ -23,6 +23,7 @@ class DrippingS3:
         self.url = ""
         #: How many bodies are dripping now.
         self.dripping = 0
+        self._serving: set[asyncio.Task[None]] = set()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
@@ -52,8 +53,19 @@ class DrippingS3:
         self._ready.set()
         await self._stopping.wait()
         server.close()
+        # Left to the loop's end, they would be cancelled there, each with a line of noise.
+        serving = [*self._serving]
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A task of our own: the server logs one of its own that is cancelled as an error.
+        task = asyncio.create_task(self._pass_on(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_connection(*self._upstream)
         slow = asyncio.Event()
         ways = [
@@ -61,13 +73,15 @@ class DrippingS3:
             asyncio.create_task(self._answers(up_reader, writer, slow)),
         ]
         # When either side hangs up, the other is let go.
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
-        for each in (writer, up_writer):
-            with contextlib.suppress(ConnectionError, RuntimeError):
-                each.close()
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            for each in (writer, up_writer):
+                with contextlib.suppress(ConnectionError, RuntimeError):
+                    each.close()
 
     async def _requests(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slow: asyncio.Event

@@ -259,6 +259,7 @@ REPLAYED_OUTSIDE_WORKFLOWS = {
     "quire.domain.cost",
     "quire.domain.counts",
     "quire.domain.document.attempts",
+    "quire.domain.document.deadline",
     "quire.domain.document.details",
     "quire.domain.document.handler_input",
     "quire.domain.document.keys",

@@ -86,6 +86,8 @@ DEFAULTS: dict[str, Any] = {
     "max_inflight_per_model": 2,
     "image_send_all_pages": False,
     "image_dpi": 100,
+    "image_min_pixels": 500_000,
+    "image_max_pixels": 1_500_000,
     "image_color": "rgb",
     "image_format": "jpeg",
     "image_jpeg_quality": 70,
@@ -125,8 +127,9 @@ def test_default_models_are_there_for_every_tier(load: Environment) -> None:
 
 def test_defaults_of_settings_are_defaults_of_the_domain(load: Environment) -> None:
     plan = defaults_from_settings(load(), local_missing="", local_limit=1)
-    # The domain's own default is that of plans from before there was an adaptive rule.
-    assert plan.dispatch == DispatchPolicy(mode="adaptive")
+    # The domain's own defaults are those of plans from before there was an adaptive rule, and from
+    # before a document knew of more than one worker.
+    assert plan.dispatch == DispatchPolicy(mode="adaptive", window=64)
     assert plan.breaker == BreakerPolicy(trip="adaptive")
     assert plan.deadline_s == 180.0
     assert plan.breaker.base_backoff_s == 30.0
@@ -289,6 +292,7 @@ def test_formats_reach_the_settings(load: Environment) -> None:
         ("WORKER_CONCURRENCY", "-1", "greater than or equal to 1"),
         ("MAX_INFLIGHT_PER_MODEL", "0", "greater than or equal to 1"),
         ("IMAGE_SEND_ALL_PAGES", "perhaps", "true or false"),
+        ("IMAGE_MAX_PIXELS", "1000", "the same or more, or 0"),
         ("IMAGE_DPI", "10", "greater than or equal to 36"),
         ("IMAGE_DPI", "6000", "less than or equal to 600"),
         ("IMAGE_COLOR", "cmyk", "'rgb' or 'gray'"),

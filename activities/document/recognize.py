@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.support.attempt import RouteAttempt, RouteGate
-from activities.support.failures import attempt_failed, failures_for_temporal, stood_down
+from activities.support.attempt import RouteAttempt
+from activities.support.failures import attempt_failed, failures_for_temporal
+from activities.support.gate import RouteGate
 from activities.support.heartbeats import heartbeats
 from activities.support.metrics import CallMeter, QueueWait, queued_for, reused
+from activities.support.receipts import make_receipt, paid_by
 from activities.support.slots import Slots
 from quire.contracts.codes import FailureKind
-from quire.contracts.money import NOTHING, Paid
 from quire.contracts.names import MOMENT_S, PROTOCOL
 from quire.contracts.steps import AttemptReceipt, AttemptRequest
 from quire.contracts.stored import Brief, StoredAnswer
@@ -44,6 +45,7 @@ class RecognizePage:
         slots: Slots,
         unseal: Unsealer,
         tracing: Tracing,
+        gate: RouteGate | None = None,
     ) -> None:
         self._store = store
         self._originals = Originals(store, documents)
@@ -53,7 +55,7 @@ class RecognizePage:
         self._unseal = unseal
         self._tracing = tracing
         self._meter = CallMeter()
-        self._gate = RouteGate()
+        self._gate = gate or RouteGate()
         # A short name: every receipt in history holds it.
         self._name = secrets.token_urlsafe(3)
         self._briefs: OrderedDict[str, Brief] = OrderedDict()
@@ -70,18 +72,15 @@ class RecognizePage:
                     run_id=activity.info().workflow_run_id or "",
                     brief=await self._brief(request.brief),
                     request=request,
+                    is_first=activity.info().attempt == request.attempt == 1,
                 )
-                stored = await self._stored(attempt)
-                if stored is not None:
-                    reused(attempt.route)
-                    _log(attempt, "page_reused")
-                    return _receipt(attempt, stored, found=True)
-                taken_over = await self._taken_over(attempt)
-                if taken_over is not None:
-                    return taken_over
+                bought = await self._bought(attempt)
+                if bought is not None:
+                    return bought
                 unsaved = self._unsaved.get(attempt.key)
-                answer = unsaved or await self._read(attempt, waiting)
-                return self._signed(attempt, await self._save(attempt, answer))
+                if unsaved is None:
+                    return await self._read(attempt, waiting)
+                return self._signed(attempt, await self._save(attempt, unsaved))
 
     def _signed(self, attempt: RouteAttempt, receipt: AttemptReceipt) -> AttemptReceipt:
         """With this worker's name: the document learns from it how many workers there are."""
@@ -89,17 +88,23 @@ class RecognizePage:
             return receipt.model_copy(update={"worker": self._name})
         return receipt
 
-    async def _stored(self, attempt: RouteAttempt) -> StoredAnswer | None:
-        return await self._answer(attempt.key)
+    async def _bought(self, attempt: RouteAttempt) -> AttemptReceipt | None:
+        """What the store has of the page, that nobody has to be asked for again."""
+        stored = await self._answer(attempt.key)
+        if stored is None:
+            return await self._taken_over(attempt)
+        reused(attempt.route)
+        _log(attempt, "page_reused")
+        return make_receipt(attempt, stored, found=True)
 
     async def _answer(self, key: str) -> StoredAnswer | None:
         data = await self._store.get(key)
         return None if data is None else StoredAnswer.model_validate_json(data)
 
     async def _taken_over(self, attempt: RouteAttempt) -> AttemptReceipt | None:
-        """What a run that this one replaced has bought for the page, kept as this run's own answer
-        under the route that read it: an answer never passes for another model's."""
-        for run in attempt.brief.replaced:
+        """What another route has bought for the page, or a run that this one replaced, kept as
+        this run's own under the route that read it: an answer never passes for another model's."""
+        for run in attempt.buyers:
             for place, theirs, own in attempt.replaced_keys(run):
                 found = await self._answer(theirs)
                 if found is None or (run.bought_by and found.bought_by not in run.bought_by):
@@ -110,31 +115,33 @@ class RecognizePage:
                 reused(route)
                 _log(attempt, "page_reused", route=route)
                 read_by = None if place == attempt.request.route else place
-                receipt = _receipt(attempt, found, found=True)
+                receipt = make_receipt(attempt, found, found=True)
                 return receipt.model_copy(update={"read_by": read_by})
         return None
 
-    async def _read(self, attempt: RouteAttempt, waiting: QueueWait) -> StoredAnswer:
-        """Ask for the page; report a failure to the gate, the log and the scheduler."""
+    async def _read(self, attempt: RouteAttempt, waiting: QueueWait) -> AttemptReceipt:
+        """Ask for the page, unless it is read meanwhile; report a failure to the log and the
+        scheduler."""
         started = time.monotonic()
         try:
-            self._stand_down_if_closed(attempt)
+            self._pass_gate(attempt)
             question = await self._question(attempt, scale=1.0)
             # Drawn before, stored after: a slot is the vendor's time, not ours.
             with self._tracing.step("wait for slot", attempt.request.page):
                 await self._slots.take(attempt.route, _patience_s(attempt.request, waiting))
             try:
                 queued_for(attempt.route, waiting.seconds)
-                self._stand_down_if_closed(attempt)
-                if activity.info().attempt > 1:
-                    # The worker of the try before may have been slow and not lost: what it stored
-                    # meanwhile is not bought again.
-                    bought = await self._stored(attempt)
+                self._pass_gate(attempt)
+                if not attempt.is_first:
+                    # The try before, or the page's other attempt, may have been slow and not lost:
+                    # what it stored meanwhile is not bought again.
+                    bought = await self._bought(attempt)
                     if bought is not None:
                         return bought
                 started = time.monotonic()
                 seconds = attempt.seconds(waiting.seconds)
-                answer = await self._ask(attempt, question, seconds)
+                with self._gate.call(attempt, seconds) as seconds:
+                    answer = await self._ask(attempt, question, seconds)
             finally:
                 self._slots.give_back(attempt.route)
         except AttemptFailed as error:
@@ -157,12 +164,15 @@ class RecognizePage:
             bought_by=attempt.run_id,
         )
         _log(attempt, "page_read", duration_ms=record.milliseconds, chars=len(answer.text))
-        return record
+        receipt = await self._save(attempt, record)
+        return self._signed(attempt, receipt.model_copy(update={"pause_s": answer.pause_s}))
 
-    def _stand_down_if_closed(self, attempt: RouteAttempt) -> None:
-        if self._gate.closed_for(attempt):
-            _log(attempt, "attempt_stood_down")
-            raise stood_down(attempt.route)
+    def _pass_gate(self, attempt: RouteAttempt) -> None:
+        try:
+            self._gate.turn_away(attempt)
+        except ApplicationError as turned_away:
+            _log(attempt, "attempt_stood_down", why=turned_away.type)
+            raise
 
     async def _save(self, attempt: RouteAttempt, record: StoredAnswer) -> AttemptReceipt:
         """Store the answer. The first one stays: another job may have read the same page too."""
@@ -173,15 +183,15 @@ class RecognizePage:
         data = record.model_dump_json().encode()
         with self._tracing.step("store", attempt.request.page):
             first = await self._store.put(key, data, replace=False)
-        kept = None if first else await self._stored(attempt)
+        kept = None if first else await self._answer(key)
         if kept is None and not first:
             # What was there is damaged, or gone again.
             await self._store.put(key, data)
         self._unsaved.pop(key, None)
         if kept is None or kept == record:
-            return _receipt(attempt, record)
+            return make_receipt(attempt, record)
         # Another job, or another try of this attempt, was first: this answer is paid for too.
-        return _receipt(attempt, kept, wasted=_paid(attempt, record))
+        return make_receipt(attempt, kept, wasted=paid_by(attempt, record))
 
     async def _ask(
         self, attempt: RouteAttempt, question: PageQuestion, seconds: float
@@ -241,31 +251,6 @@ class RecognizePage:
 def _patience_s(request: AttemptRequest, waiting: QueueWait) -> float | None:
     """How much longer an attempt may wait for a slot that other documents hold."""
     return max(0.0, MOMENT_S - waiting.seconds) if request.hurried else None
-
-
-def _receipt(
-    attempt: RouteAttempt,
-    answer: StoredAnswer,
-    *,
-    found: bool = False,
-    wasted: Paid = NOTHING,
-) -> AttemptReceipt:
-    return AttemptReceipt(
-        milliseconds=answer.milliseconds,
-        chars=len(answer.text),
-        stored=found,
-        reused=answer.bought_by != attempt.run_id,
-        paid=_paid(attempt, answer),
-        wasted=wasted,
-    )
-
-
-def _paid(attempt: RouteAttempt, answer: StoredAnswer) -> Paid:
-    """What the attempt's run paid. After a crash a run finds its own purchase in the store, whose
-    receipt was lost."""
-    if answer.bought_by != attempt.run_id:
-        return NOTHING
-    return Paid.of(answer.usage.input_tokens, answer.usage.output_tokens, answer.cost_usd)
 
 
 def _log(attempt: RouteAttempt, event: str, **facts: object) -> None:

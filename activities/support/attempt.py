@@ -1,20 +1,14 @@
-"""One attempt with its route, and the gate that remembers failed ones."""
+"""One attempt with what the document's brief says of its route."""
 
-import time
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from quire.contracts.codes import FailureKind
 from quire.contracts.document import ReplacedRun
-from quire.contracts.names import LOCAL_PROVIDER
+from quire.contracts.names import LOCAL_PROVIDER, PROTOCOL
+from quire.contracts.routing import Route
 from quire.contracts.steps import AttemptRequest
 from quire.contracts.stored import Brief
 from quire.domain.document.keys import answer_key, reading_id
-from quire.domain.errors import MEANING
 from quire.domain.routing.time_budget import seconds_after_waiting, timeout_counts
-
-GATE_CLOSED_FOR_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -24,6 +18,8 @@ class RouteAttempt:
     run_id: str
     brief: Brief
     request: AttemptRequest
+    # The first try of the page's first attempt: nobody of this run can have asked for it before.
+    is_first: bool = False
 
     @property
     def provider(self) -> str:
@@ -57,6 +53,18 @@ class RouteAttempt:
         return f"{self.provider}:{self.model}"
 
     @property
+    def line(self) -> Route:
+        """The route as the rules of routing know it."""
+        return Route(provider=self.provider, model=self.model, timeout_s=self.timeout_s)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is to be told what other documents found: it follows the adaptive rule, and
+        its own document has no answer of the route, or it would know better."""
+        knows = self.request.protocol >= PROTOCOL and self.brief.adaptive
+        return knows and not self.request.proven
+
+    @property
     def scopes(self) -> dict[str, int]:
         """The breakers over this attempt, each with its state number when the attempt began."""
         return dict(zip((self.route, self.provider), self.request.begun_at, strict=True))
@@ -65,6 +73,16 @@ class RouteAttempt:
     def key(self) -> str:
         """Where the answer is stored."""
         return self._key(reading_id(self.brief.reading), self.provider, self.model)
+
+    @property
+    def buyers(self) -> tuple[ReplacedRun, ...]:
+        """The runs whose answers stand in for a call: those that this one replaced, and its own,
+        whose worker may have been lost before it could say so."""
+        if self.is_first:
+            return self.brief.replaced
+        salt = self.brief.reading.salt
+        own = ReplacedRun(salt=salt, bought_by=(self.run_id,), any_route=True)
+        return (own, *self.brief.replaced)
 
     def replaced_keys(self, run: ReplacedRun) -> list[tuple[int, str, str]]:
         """Where a run that this one replaced may have stored its answer, if it read the same way:
@@ -91,45 +109,3 @@ class RouteAttempt:
         return answer_key(
             self.brief.sha256, self.request.page, reading, provider, model, self.request.take
         )
-
-
-class RouteGate:
-    """Remembers, for each document, which breaker states have already seen a failure here.
-
-    Attempts wait behind a route's slots. When one fails, the next would start before the
-    workflow can say stop; the gate lets it stand down instead of calling a vendor that has just
-    failed. The gate is this worker's own shortcut: the breaker belongs to the workflow, and the
-    gate opens by itself in case the failure was never reported there.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._failed_at: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
-
-    def closed_for(self, attempt: RouteAttempt) -> bool:
-        """Whether a breaker of the attempt has failed here since the attempt began."""
-        self._forget()
-        return any(
-            self._failed_at.get((attempt.run_id, scope), (-1, 0.0))[0] >= begun_at
-            for scope, begun_at in attempt.scopes.items()
-        )
-
-    def failed(self, attempt: RouteAttempt, kind: FailureKind) -> None:
-        """Remember a failure that will open a breaker."""
-        meaning = MEANING[kind]
-        if meaning.trips is None or not (attempt.brief.stand_down or meaning.rests == "long"):
-            return
-        if kind is FailureKind.TIMEOUT and (attempt.brief.adaptive or not attempt.had_time):
-            # The breaker may not count it either, and then nothing would open the gate again.
-            return
-        scope = attempt.provider if meaning.trips == "provider" else attempt.route
-        key = (attempt.run_id, scope)
-        known = self._failed_at.pop(key, (-1, 0.0))[0]
-        self._failed_at[key] = (max(known, attempt.scopes[scope]), self._clock())
-
-    def _forget(self) -> None:
-        while self._failed_at:
-            key, (_, since) = next(iter(self._failed_at.items()))
-            if self._clock() - since < GATE_CLOSED_FOR_S:
-                break
-            del self._failed_at[key]

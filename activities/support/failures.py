@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from quire.contracts.codes import ErrorInfo
-from quire.contracts.steps import AttemptFailure
+from quire.contracts.steps import AttemptFailure, AttemptRest
 from quire.domain import errors
 from quire.domain.errors import AttemptFailed, QuireError
 
@@ -17,6 +17,7 @@ ATTEMPT_FAILED = "AttemptFailed"
 STOOD_DOWN = "StoodDown"
 CROWDED_OUT = "CrowdedOut"
 HANDED_BACK = "HandedBack"
+RESTING = "Resting"
 
 
 def attempt_failed(error: AttemptFailed, milliseconds: int) -> ApplicationError:
@@ -34,6 +35,11 @@ def attempt_failed(error: AttemptFailed, milliseconds: int) -> ApplicationError:
 def stood_down(route: str) -> ApplicationError:
     """The route failed while this attempt was queued for it: the vendor was not called."""
     return _never_retried(STOOD_DOWN, f"{route} has just failed: not called.")
+
+
+def resting(route: str, told: AttemptRest) -> ApplicationError:
+    """The route looks dead to this worker, from whatever document: the vendor was not called."""
+    return _never_retried(RESTING, f"{route} looks dead ({told.reason}): not called.", told)
 
 
 def crowded_out(route: str) -> ApplicationError:

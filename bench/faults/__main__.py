@@ -24,12 +24,14 @@ from bench.faults import (
     hostile,
     kills,
     leaving,
-    outage,
     slow,
     storm,
     stuck,
+    vendors,
 )
 from bench.faults.line import Line
+from bench.faults.report import HEADINGS, Section, cells, write_report
+from bench.machine import BUSY, facts
 
 Kind = Callable[[Path], list[Line]]
 
@@ -47,7 +49,7 @@ def main() -> int:
         "kills": partial(kills.lines, kills=arguments.kills),
         "leaving": leaving.lines,
         "disk": disk.lines,
-        "outage": outage.lines,
+        "vendors": vendors.lines,
         "damage": damage.lines,
         "slow": slow.lines,
         "absent": absent.lines,
@@ -59,19 +61,19 @@ def main() -> int:
     wanted = arguments.only.split(",") if arguments.only else list(kinds)
     if unknown := set(wanted) - set(kinds):
         parser.error(f"no such kind: {', '.join(sorted(unknown))} (there are {', '.join(kinds)})")
-    lines: list[Line] = []
+    sections: list[Section] = []
     for kind in wanted:
-        lines += _try(kind, kinds[kind])
-    console = Console(width=140)
-    console.print(_table(lines))
-    if arguments.report:
-        arguments.report.write_text(_markdown(lines), encoding="utf-8")
+        sections.append(_try(kind, kinds[kind]))
+        if arguments.report:
+            write_report(arguments.report, sections, list(kinds))
+    lines = [line for section in sections for line in section.lines]
+    Console(width=140).print(_table(lines))
     return 0 if all(line.well for line in lines) else 1
 
 
-def _try(kind: str, tried: Kind) -> list[Line]:
-    """The lines of one kind; a kind that breaks off is a line too, and the others go on."""
-    started = time.monotonic()
+def _try(kind: str, tried: Kind) -> Section:
+    """The section of one kind; a kind that breaks off is a line too, and the others go on."""
+    known, started = facts(), time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             lines = tried(Path(folder))
@@ -80,8 +82,11 @@ def _try(kind: str, tried: Kind) -> list[Line]:
             lines = [Line(f"{kind}: broke off", 1, 0, 0, 0, type(error).__name__)]
     for line in lines:
         sys.stderr.write(f"{'well' if line.well else 'LOST'}  {line.fault}\n")
-    sys.stderr.write(f"{kind}: {time.monotonic() - started:.0f} s\n")
-    return lines
+    seconds = time.monotonic() - started
+    sys.stderr.write(f"{kind}: {seconds:.0f} s\n")
+    where = ", ".join(known[name] for name in ("CPU", "memory", "system") if name in known)
+    when = f"{known['date']}, in {seconds:.0f} s, at commit {known.get('commit', 'unknown')}"
+    return Section(kind, f"{when}. {where}; {known[BUSY]} cores were busy before.", lines)
 
 
 def _table(lines: list[Line]) -> Table:
@@ -89,21 +94,8 @@ def _table(lines: list[Line]) -> Table:
     for heading in HEADINGS:
         table.add_column(heading)
     for line in lines:
-        table.add_row(*_cells(line))
+        table.add_row(*cells(line))
     return table
-
-
-def _markdown(lines: list[Line]) -> str:
-    rows = [HEADINGS, ("---",) * len(HEADINGS), *map(_cells, lines)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"# Faults\n\nWritten by `make faults`.\n\n{table}\n"
-
-
-HEADINGS = ("fault", "tried", "survived", "pages lost", "calls repeated", "note")
-
-
-def _cells(line: Line) -> tuple[str, ...]:
-    return tuple(str(getattr(line, name)) for name in Line.__dataclass_fields__)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Every kind of stored object, edited and cut: nothing of it may be served, and nothing fatal."""
+"""Every kind of stored object, damaged in every way: nothing of it may be served, and nothing is
+fatal."""
 
 import signal
 from pathlib import Path
@@ -55,15 +56,22 @@ def _at_rest(stage: Stage, kind: str, how: str) -> Line:
     own = {path for path in objects(stage.store, kind) if first.json["sha256"] in str(path)}
     if kind == "texts":
         own = {path for path in objects(stage.store, kind) if _is_newest(path, stage.store / kind)}
+    other = _other(stage.store, kind, own)
     if kind in ("surveys", "answers"):
         for path in objects(stage.store, "finished"):
             path.unlink()  # or nothing would read them
-    damaged = damage(own, how)
+    damaged = damage(own, how, other)
     calls = len(stage.vendor.calls())
     second = stage.client.process(document, "--job-id", f"{name}-2", "--deadline", "40s")
     again = len(stage.vendor.calls()) - calls
     repeated = again - (damaged if kind == "answers" else 0)
     return _line(f"{kind} {how}", first, second, repeated, f"{damaged} damaged")
+
+
+def _other(folder: Path, kind: str, own: set[Path]) -> bytes:
+    """What another object of the kind holds."""
+    others = [path for path in objects(folder, kind) if path not in own]
+    return others[0].read_bytes() if others else b""
 
 
 def _is_newest(path: Path, folder: Path) -> bool:
@@ -84,7 +92,8 @@ def _brief(stage: Stage, how: str) -> Line:
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     read = {int(path.name[:6]) for path in {*objects(stage.store, "answers")} - answers}
-    damaged = damage({*objects(stage.store, "briefs")} - briefs, how)
+    own = {*objects(stage.store, "briefs")} - briefs
+    damaged = damage(own, how, _other(stage.store, "briefs", own))
     stage.vendor.reset()
     stage.cluster.start_worker(stage.tool)
     out, err = running.communicate(timeout=120)
@@ -102,7 +111,9 @@ def _result(stage: Stage, how: str) -> Line:
     first = stage.client.process(stage.document(name), "--job-id", name)
     written, calls = first.text(), len(stage.vendor.calls())
     place = stage.tool.state / "results" / name
-    damage([place / "text.txt", place / "result.json"], how)
+    for file in ("text.txt", "result.json"):
+        other = next(path for path in place.parent.glob(f"*/{file}") if path.parent != place)
+        damage([place / file], how, other.read_bytes())
     given = stage.client.run("result", name, "--json", "--with-text")
     good = given.code == 0 and given.json["text"] == written
     repeated = len(stage.vendor.calls()) - calls

@@ -94,11 +94,14 @@ def _replaced(folder: Path, source: Path) -> Line:
         running = tool.start(*job, "--deadline", "5m")
         wait_until(lambda: len(stored_pages(tool)) >= PAGES // 2)
         before, calls = stored_pages(tool), len(vendor.calls())
+        replacing = tool.start(*job, "--force", "--replace")
+        # Until the run is replaced it must not end by itself.
+        shown = _end(running).code == 0
         vendor.behave(vendor_answers_late(0))
-        ran = tool.run(*job, "--force", "--replace")
+        vendor.release()
+        ran = _end(replacing)
         read = ran.sources().get("ai", 0) if ran.code == 0 else 0
         again = [call for call in vendor.calls()[calls:] if page_of(call.user) in before]
-        shown = _end(running).code == 0
     survived = int(read == PAGES and not shown)
     note = "the ended run's command shows no text"
     return Line("running job replaced", 1, survived, PAGES - read, len(again), note)

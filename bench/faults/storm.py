@@ -21,13 +21,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowFailureError, WorkflowQueryFailedError
+from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from bench.faults.line import Line
 from quire.contracts.carried import DocumentRun
 from quire.contracts.names import WORKFLOW_QUEUE, workflow_id
+from quire.domain.errors import QuireError
+from quire.jobs.result import wait_for_result
 from quire.settings import Settings
 from quire.temporal.connect import connect
 from quire.temporal.converter import DATA_CONVERTER
@@ -66,6 +68,8 @@ class StormOutcome:
     slowest_answer_s: float = 0.0
     evictions: int = 0
     failed_tasks: int = 0
+    # Taken for stuck and started again; no document of a storm ought to be.
+    healed: int = 0
     seconds: float = 0.0
     unreplayable: list[str] = field(default_factory=list)
     # By document: how it ended, if not with all its pages. By call: what was asked again.
@@ -77,7 +81,8 @@ class StormOutcome:
         return (
             f"{self.kills} kills in {self.seconds:.0f} s; {self.answered} of {self.queries} "
             f"queries answered, slowest {self.slowest_answer_s:.1f} s; {self.replayed} histories "
-            f"replay; {self.evictions} runs evicted, {self.failed_tasks} tasks failed"
+            f"replay; {self.evictions} runs evicted, {self.failed_tasks} tasks failed, "
+            f"{self.healed} documents healed"
             + "".join(f"; {what}" for what in (*self.why_lost, *self.asked_again))
         )
 
@@ -118,9 +123,13 @@ class Storm:
                     )
                 )
             finally:
+                # One that has ended has failed: a storm in which no worker dies is none.
+                failed = [task.exception() for task in others if task.done()]
                 for task in others:
                     task.cancel()
                 await asyncio.gather(*others, return_exceptions=True)
+            if failed:
+                raise RuntimeError(f"the storm lost its wind: {failed}")
             self.outcome.seconds = time.monotonic() - started
             self.outcome.calls_repeated = self._repeated(vendor.calls())
             await self._replay(client)
@@ -160,10 +169,11 @@ class Storm:
             self._open.append(job)
             try:
                 async with asyncio.timeout(DEADLINE_S + 60):
-                    result = await handle.result()
+                    result = await wait_for_result(handle)
                 read, how = result.metadata.ai_pages_succeeded, result.message
-            except (TimeoutError, WorkflowFailureError) as error:
-                read, how = 0, str(error.__cause__ or type(error).__name__)
+                self.outcome.healed += result.metadata.healed
+            except (TimeoutError, QuireError) as error:
+                read, how = 0, str(error) or type(error).__name__
             self._open.remove(job)
         if read == PAGES:
             self._complete.add(job)

@@ -102,7 +102,7 @@ class Zerox(Peer):
     name = "py-zerox"
     version = "0.0.7"
     requirements = ("py-zerox==0.0.7",)
-    programs = ("pdftoppm",)
+    programs = ("pdfinfo", "pdftocairo", "pdftoppm")
     modules = "pyzerox"
     note = "its Python API; PNG, drawn by poppler before the first call; one call to try the key"
     # Without it LiteLLM waits for a list of prices from the internet when it starts.

@@ -45,7 +45,11 @@ once where a peer has 8 (see `most at once`). A fault of one vendor is that of t
 Then the same with one route alone (`one route`), which has as many calls at once as the peers; with
 [`fail_fast`](../../settings.md#a-text-soon-or-a-models-text), for which one failure is enough; and
 as advised there for an archive overnight (`overnight`). Its exit code is 0 with degraded pages by
-design; `--strict` makes it 5."""
+design; `--strict` makes it 5.
+
+Where every call gets 429 nobody can read a page, and Quire is not the first to say so: a vendor
+that asks for a slower pace counts as dead only after 20 s. Where a model serves 5 calls and then
+0.3 a second, one route alone can read 35 pages before the deadline of 100 s."""
 
 
 def part(

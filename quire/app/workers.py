@@ -20,6 +20,7 @@ from activities.watch.find import FindStuck
 from activities.watch.heal import HealDocument
 from quire.app.parts import Parts, open_ingest, served_routes
 from quire.contracts.names import (
+    LOCAL_PROVIDER,
     ROLES,
     WORKFLOW_QUEUE,
     documents_queue,
@@ -123,6 +124,7 @@ def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
 
 
 def _route_workers(make: Callable[..., Worker], parts: Parts, queue: str) -> list[Worker]:
+    routes = served_routes(parts)
     recognize = RecognizePage(
         parts.store,
         parts.documents,
@@ -130,13 +132,20 @@ def _route_workers(make: Callable[..., Worker], parts: Parts, queue: str) -> lis
         parts.slots,
         parts.unseal,
         parts.traces,
+        parts.gate,
     )
+    rates = {
+        route: None if route[0] == LOCAL_PROVIDER else parts.settings.max_rate_per_model
+        for route in routes
+    }
     return [
         make(
-            task_queue=route_queue(provider, model, queue),
+            task_queue=route_queue(*route, queue),
             activities=[recognize.recognize_page],
-            max_concurrent_activities=limit + prepared_ahead(limit),
+            max_concurrent_activities=limit + prepared_ahead(limit, rates[route]),
+            # The server keeps to the rate for all workers; eager activities would pass it by.
+            max_task_queue_activities_per_second=rates[route],
             disable_eager_activity_execution=True,
         )
-        for (provider, model), limit in served_routes(parts).items()
+        for route, limit in routes.items()
     ]

@@ -103,14 +103,18 @@ def picture(last: JobView | None, watch: JobWatch, width: int) -> Group:
 
 
 async def _print_lines(watch: JobWatch, handle: Handle) -> None:
-    """Print a line when a phase starts or a breaker opens, and otherwise at intervals."""
-    last, news, printed_at = "", "", 0.0
+    """Print a line when a phase starts or a breaker opens, and otherwise at intervals; and what
+    reading takes as soon as that is known."""
+    last, news, printed_at, estimate = "", "", 0.0, ""
     while True:
         await asyncio.sleep(QUERY_EVERY_S)
         view = await job_view(handle)
         if view is None:
             continue
         watch.answered(view.status)
+        if view.status.estimate and not estimate:
+            estimate = view.status.estimate
+            say(estimate)
         line = "; ".join([one_line(view), *view.status.waiting_for])
         moved = view.status.progress_detail.phase
         moved += "".join(b.key for b in view.breakers if b.state == "open")

@@ -1,6 +1,8 @@
 """Quire turns documents into faithful text with vision models, and always finishes."""
 
 import sys
+from contextlib import suppress
+from io import TextIOWrapper
 
 import typer
 
@@ -46,6 +48,10 @@ app.command()(ui)
 
 def main() -> None:
     """Run a command and end the process with its exit code."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal of another encoding, or a name that is no text, must not cost the result.
+        with suppress(OSError):  # another file than it was opened with
+            sys.stdout.reconfigure(errors="backslashreplace")
     leave(call(app, sys.argv[1:]))
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from quire.cli.program import TOOL, version
+from quire.contracts.document import ReadingMode
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,6 +51,18 @@ PasswordFile = Annotated[
 Prompt = Annotated[str, typer.Option(help="Instructions, added to the rules of transcription.")]
 TextOnly = Annotated[bool, typer.Option("--text-only", help="MuPDF's text only.")]
 Pages = Annotated[str | None, typer.Option(help="Only these pages: 1-5,9.")]
+ModeAsked = Annotated[
+    ReadingMode | None,
+    typer.Option(
+        "--mode",
+        help="adaptive: wait for vendors that may soon be back; fail_fast: never wait; hold: wait"
+        " until the deadline.",
+    ),
+]
+OneModel = Annotated[
+    bool,
+    typer.Option("--one-model", help="Read it all by one model, as long as that one is well."),
+]
 Out = Annotated[Path | None, typer.Option(help="Also write text.txt and result.json here.")]
 Text = Annotated[
     bool,

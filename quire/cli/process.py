@@ -19,6 +19,8 @@ from quire.cli.connection import connected
 from quire.cli.options import (
     AsJson,
     Engine,
+    ModeAsked,
+    OneModel,
     Origins,
     Out,
     Owner,
@@ -53,6 +55,8 @@ def process(
     deadline: Annotated[
         str | None, typer.Option(help="Time for the whole document: 3m, 90s.")
     ] = None,
+    mode: ModeAsked = None,
+    one_model: OneModel = False,
     pages: Pages = None,
     out: Out = None,
     user: Owner = "",
@@ -97,6 +101,8 @@ def process(
         text_only=text_only,
         deadline_s=seconds_of(deadline),
         pages=page_list(pages),
+        mode=mode,
+        one_model=one_model,
         user_id=user,
         force=force,
     )

@@ -66,6 +66,8 @@ def render(view: JobView, width: int) -> RenderableType:
         Text.assemble((detail.phase, "bold"), " ", (bar(done, total, room), "green"), count),
         Text("; ".join(part for part in _facts(status) if part), style="dim"),
     ]
+    if status.estimate:
+        lines.append(Text(status.estimate, style="dim"))
     if view.grid:
         lines.append(grid(view.grid, width))
     sources = Text("  ").join(
@@ -125,5 +127,9 @@ def _route(breaker: BreakerStatus) -> Text:
     )
     if breaker.retry_at:
         wait = (datetime.fromisoformat(breaker.retry_at) - datetime.now(UTC)).total_seconds()
-        line.append(f" rests {max(0, round(wait))} s ({breaker.reason})", style="red")
+        why = breaker.reason
+        if breaker.learned_since:
+            since = datetime.fromisoformat(breaker.learned_since).astimezone()
+            why += f" since {since:%H:%M}, learned from another document"
+        line.append(f" rests {max(0, round(wait))} s ({why})", style="red")
     return line

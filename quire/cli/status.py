@@ -58,6 +58,8 @@ def _show(found: DocumentStatus, pages: list[PageStatus]) -> None:
     console.print(one_line(JobView(found, [])))
     if found.error_message:
         console.print(found.error_message)
+    if found.estimate and found.completed_at is None:
+        console.print(found.estimate)
     if found.failed_items and found.message:
         console.print(as_called(found.message), soft_wrap=True)
     for line in found.waiting_for:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict
 
 from pydantic import ValidationError
 
-from quire.contracts.document import DocumentRequest
+from quire.contracts.document import DocumentRequest, ReadingMode
 from quire.contracts.page_ranges import parse_pages
 from quire.domain.errors import UsageError
 from quire.domain.page_ranges import format_pages
@@ -41,6 +41,10 @@ class Options(EstimateOptions, total=False):
     tier: Literal["primary", "secondary", "fast"]
     # Time for the whole document: "3m", seconds, or a timedelta.
     deadline: Duration | None
+    # How pages wait for vendors that fail; the worker's setting without it.
+    mode: ReadingMode | None
+    # Every page by one model, as long as that one is well.
+    one_model: bool
     # The job's id. A job that runs or is done under this id is used, not started again; it is
     # bound to its request, and refused for another one (`JobConflict`).
     job_id: str | None
@@ -88,6 +92,8 @@ def make_request(options: Options) -> DocumentRequest:
             text_only=options.get("text_only", False),
             deadline_s=seconds_of("deadline", options.get("deadline")),
             pages=page_list(options.get("pages")),
+            mode=options.get("mode"),
+            one_model=options.get("one_model", False),
             force=options.get("force", False),
         )
     except ValidationError as error:

@@ -26,6 +26,8 @@ NAME_MEMO = "QuireSourceName"
 # stuck and started again: the watch must not have to ask a stuck document.
 DEADLINE_MEMO = "QuireDeadline"
 HEALED_MEMO = "QuireHealed"
+# The memo with the moment of a deadline that has moved; the workflow writes it.
+DEADLINE_AT_MEMO = "QuireDeadlineAt"
 # The summary of the timer that keeps a document's deadline.
 DEADLINE_TIMER = "the document's deadline"
 # The schedule of the watch over all documents; its workflows are called after it.

@@ -5,7 +5,9 @@ and the workflow and its next runs read it from history."""
 
 from typing import Literal
 
-from quire.contracts.base import Wire
+from pydantic import Field
+
+from quire.contracts.base import Wire, is_false
 from quire.contracts.reading import Hyphens, ImageOptions, ReadingOptions
 from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, ProviderPlan
 
@@ -20,9 +22,12 @@ class PlanDefaults(Wire):
     local_ocr: Literal["auto", "always", "never"] = "auto"
     local_missing: str = ""
     limit: int = 2
+    rate: float | None = None
     local_limit: int = 1
     local_timeout_s: float = 120.0
     deadline_s: float = 180.0
+    # A person has set it: it is not the default.
+    deadline_given: bool = False
     breaker: BreakerPolicy = BreakerPolicy()
     dispatch: DispatchPolicy = DispatchPolicy()
     image: ImageOptions = ImageOptions()
@@ -44,6 +49,9 @@ class DocumentPlan(Wire):
     every_page: bool
     # 0 in plans from before there was a head: then everything is surveyed first.
     survey_head: int = 0
+    # How long local OCR takes for a page, where it alone reads and nobody asked for a deadline:
+    # that then grows with the pages. 0 where the deadline is fixed.
+    page_s: float = Field(default=0.0, exclude_if=is_false)
 
     @property
     def engine(self) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quire.contracts.base import Wire
+from quire.contracts.base import Wire, is_false
 
 
 class ImageOptions(Wire):
@@ -16,6 +16,10 @@ class ImageOptions(Wire):
     color: Literal["rgb", "gray"] = "rgb"
     format: Literal["jpeg", "png", "webp"] = "jpeg"
     jpeg_quality: int = 70
+    # Pixels of a page, between which `dpi` yields to small paper and to a scan's own resolution.
+    # Zero, as in plans from before there were such limits: by `dpi` alone.
+    min_pixels: int = Field(default=0, exclude_if=is_false)
+    max_pixels: int = Field(default=0, exclude_if=is_false)
 
 
 # What becomes of words that the end of a line has torn apart.

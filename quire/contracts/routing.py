@@ -70,6 +70,8 @@ class Breaker(Wire):
     width: int | None = Field(default=None, exclude_if=is_none)
     # How many long rests it has had since it looks dead.
     long_rests: int = Field(default=0, exclude_if=is_false)
+    # A worker found it dead in another document, and made no call for this one.
+    learned: bool = Field(default=False, exclude_if=is_false)
 
     @property
     def rests(self) -> bool:
@@ -90,8 +92,11 @@ class Route(Wire):
     timeout_s: float = 60.0
     # A last resort is tried only when every other route of the page has failed or rests.
     last_resort_for: Literal["none", "scanned", "every_page"] = "none"
-    # Attempts that a worker takes up beyond the limit; none in plans from before there were any.
+    # Attempts that a worker takes up beyond the limit; none in plans from before there were any,
+    # nor where calls are counted by the second.
     ahead: int = 0
+    # So many calls a second begin at most, on all workers together: the server keeps to it.
+    rate: float | None = Field(default=None, exclude_if=is_none)
     # What it reads it reads in the place of vendors that failed: such a page is degraded. No route
     # does that in plans from before there was `ocr_fallback`.
     degrades: bool = Field(default=False, exclude_if=is_false)
@@ -133,6 +138,7 @@ class ChainRequest(Wire):
     local_ocr: Literal["auto", "always", "never"] = "auto"
     local_missing: str = ""
     limit: int = 2
+    rate: float | None = None
     local_limit: int = 1
     local_timeout_s: float = 120.0
 

@@ -47,6 +47,8 @@ class DocumentStatus(Wire):
     heartbeat_at: str | None = None
     started_at: str | None = None
     deadline_at: str | None = None
+    # What reading takes, where the deadline has grown with the pages that local OCR reads.
+    estimate: str = ""
     completed_at: str | None = None
     error_message: str | None = None
     # Of a completed document what its result says of itself: how many pages are degraded, why, and
@@ -99,3 +101,5 @@ class BreakerStatus(Wire):
     failures: int = 0
     in_flight: int = 0
     reason: str = ""
+    # Where it was learned from another document that it looks dead, since when it fails.
+    learned_since: str | None = None

@@ -57,8 +57,8 @@ class AttemptRequest(Lean):
     # The route has answered in this document: nothing of its time is kept for other routes, and
     # what the attempt waited for a slot is not taken off. Only under the adaptive rule.
     proven: bool = False
-    # What the workflow understands of the attempt's end. From 2 on: which worker served it.
-    # Workflows of before ignored that, and a replay must ignore it as they did.
+    # What the workflow understands of the attempt's end. From 2 on: which worker served it, and
+    # that its line rests. Workflows of before took neither in, and a replay must do as they did.
     protocol: int = 1
 
 
@@ -92,6 +92,18 @@ class AttemptFailure(Lean):
     retry_after_s: float | None = None
     # What the vendor bills for it all the same.
     wasted: Paid = NOTHING
+
+
+class AttemptRest(Lean):
+    """No call was made: to the worker, the line looks dead. Moments are told by how far they are
+    from now, since two machines' clocks are never compared."""
+
+    reason: str
+    # How long it is left alone from now on, and how long ago it failed first.
+    rest_s: float
+    failing_s: float = 0.0
+    # It is the provider's line, and not the route's alone.
+    of_provider: bool = False
 
 
 class FinalizeRequest(Wire):

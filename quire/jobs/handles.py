@@ -35,6 +35,8 @@ async def describe(client: Client, job_id: str) -> WorkflowExecutionDescription:
     """The job's execution; `JobNotFound` when there is none."""
     try:
         return await handle_of(client, job_id).describe()
+    except UnicodeEncodeError:  # such an id cannot even be asked for
+        raise errors.job_not_found(job_id) from None
     except RPCError as error:
         if not _is_unknown(error):
             raise

@@ -47,19 +47,18 @@ async def prepare_request(
     """The request, ready to leave this process: document reachable, password sealed."""
     refuse_unusable_engine(request.engine, plan_defaults(settings))
     if password is not None:
+        _refuse_broken("password", password)
         sealed = seal_password(settings, password, request.job_id)
         request = request.model_copy(update={"sealed_password": sealed})
     return await with_origin(settings, request, given)
 
 
-def _refuse_broken_text(request: DocumentRequest) -> None:
+def _refuse_broken(name: str, text: str) -> None:
     """Refuse text that is no Unicode, such as half of a surrogate pair: it cannot be sent."""
-    for name, value in request:
-        if isinstance(value, str):
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise errors.broken_text(name) from None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise errors.broken_text(name) from None
 
 
 async def submit(jobs: Jobs, request: DocumentRequest, *, replace: bool = False) -> Handle:
@@ -69,7 +68,9 @@ async def submit(jobs: Jobs, request: DocumentRequest, *, replace: bool = False)
     `replace` too one that is running. All of that is for the job's owner alone, and without
     `force` for the same request only.
     """
-    _refuse_broken_text(request)
+    for name, value in request:
+        if isinstance(value, str):
+            _refuse_broken(name, value)
     engine = _engine(jobs.settings, request)
     if replace and request.force:
         return await _replace(jobs, request, engine)

@@ -1,5 +1,6 @@
 """Page images from scanners and phones, converted for a model. Runs in the child process."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -53,10 +54,10 @@ def survey_frame(path: str, frame: int, number: int) -> PageSurvey:
 
 
 def draw_frame(path: str, frame: int, options: ImageOptions, scale: float) -> PageImage:
-    """The image upright, on white, in eight bits, and as large as a page at `IMAGE_DPI`, but never
-    enlarged."""
+    """The image upright, on white, in eight bits, as large as a page at `IMAGE_DPI`, or as
+    `IMAGE_MAX_PIXELS` allow, but never enlarged."""
     with _opened(path, frame) as image:
-        size = _target(image.width, image.height, options.dpi, scale)
+        size = _target(image.width, image.height, options, scale)
         # A JPEG is decoded at the next size above what is needed, in a fraction of the memory.
         image.draft(None, size)
         picture = _plain(image, gray=options.color == "gray")
@@ -81,8 +82,10 @@ def _opened(path: str, frame: int) -> Iterator[Image.Image]:
         yield image
 
 
-def _target(width: int, height: int, dpi: int, scale: float) -> tuple[int, int]:
-    zoom = min(1.0, dpi * _PAGE_INCHES / min(width, height), MAX_SIDE / max(width, height)) * scale
+def _target(width: int, height: int, options: ImageOptions, scale: float) -> tuple[int, int]:
+    sheet = options.dpi * _PAGE_INCHES / min(width, height)
+    zoom = max(sheet, math.sqrt(options.max_pixels / (width * height)))
+    zoom = min(1.0, zoom, MAX_SIDE / max(width, height)) * scale
     return max(1, round(width * zoom)), max(1, round(height * zoom))
 
 

@@ -7,6 +7,8 @@ bounds hold for whatever an address answers, also one that is not a vendor's.
 
 import json
 import zlib
+from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from quire.domain import errors
@@ -15,6 +17,8 @@ from quire.domain import errors
 MAX_BYTES = 8 * 1024**2
 #: Of an error: its status says enough when its words do not end.
 MAX_ERROR_BYTES = 256 * 1024
+# The headers of the task's last answer: the SDKs give them with a success only by a detour.
+ANSWER_HEADERS: ContextVar[Mapping[str, str]] = ContextVar("answer_headers")
 _PACKED = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
@@ -30,6 +34,7 @@ def client_options() -> dict[str, Any]:
 
 async def bound_body(response: Any) -> None:
     """Put the answer's unpacked body in the place of its stream; raises `AttemptFailed`."""
+    ANSWER_HEADERS.set(response.headers)
     status = response.status_code
     if 300 <= status < 400:
         raise errors.vendor_redirects(status)

@@ -6,7 +6,6 @@ wait three seconds before it kills, and spawning re-imports the program.
 
 import asyncio
 import importlib.util
-import json
 import os
 import sys
 from pathlib import Path
@@ -15,25 +14,29 @@ from typing import Any
 from quire.contracts.page import Usage
 from quire.contracts.reading import Hyphens
 from quire.domain import errors
-from quire.domain.document.transcription import PageAnswer, PageQuestion
+from quire.domain.document.transcription import PageAnswer, PageQuestion, mean_score
 from quire.domain.errors import AttemptFailed
 from quire.domain.layout.hyphens import write_hyphens
-from quire.providers.clean_text import clean_text
 from quire.providers.errors import attempt_failed
-from quire.providers.ocr_engine import LENGTH
+from quire.providers.ocr_frames import (
+    LARGEST_FRAME,
+    LENGTH,
+    FrameBroken,
+    Reading,
+    parse_frame,
+    parse_reading,
+)
 
 _ROOT = Path(__file__).resolve().parents[2]
-_ALL_CORES = -1
 LOAD_TIMEOUT_S = 60.0
-# The engine uses every core for one page; a second page at once would only slow both down.
+# The engine reads the lines of one page on every core: a second page at once would only slow
+# both down, and take as much memory again.
 LOCAL_OCR_SLOTS = 1
 _DEAD_ALREADY_S = 0.25
-# No page has so much text: the process is broken.
-_LARGEST_FRAME = 16 * 1024**2
 
 
 class EngineDied(Exception):
-    """The child process ended in the middle of a page."""
+    """The child process ended in the middle of a page, or writes what is no answer."""
 
 
 class _Engine:
@@ -49,7 +52,7 @@ class _Engine:
             "-m",
             "quire.providers.ocr_engine",
             str(os.getpid()),
-            str(threads or _ALL_CORES),
+            str(threads or os.cpu_count() or 1),
             cwd=_ROOT,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -69,7 +72,7 @@ class _Engine:
         async with asyncio.timeout(LOAD_TIMEOUT_S):
             await self._receive()
 
-    async def read(self, picture: bytes) -> str:
+    async def read(self, picture: bytes) -> Reading:
         stdin = self._process.stdin
         assert stdin is not None
         try:
@@ -77,21 +80,22 @@ class _Engine:
             await stdin.drain()
         except ConnectionError as error:
             raise EngineDied from error
-        return str((await self._receive())["text"])
+        said = await self._receive()
+        try:
+            return parse_reading(said)
+        except FrameBroken as error:
+            raise EngineDied from error
 
     async def _receive(self) -> dict[str, Any]:
         stdout = self._process.stdout
         assert stdout is not None
         try:
             (size,) = LENGTH.unpack(await stdout.readexactly(LENGTH.size))
-            if size > _LARGEST_FRAME:
+            if size > LARGEST_FRAME:
                 raise EngineDied
-            frame: dict[str, Any] = json.loads(await stdout.readexactly(size))
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            return parse_frame(await stdout.readexactly(size))
+        except (asyncio.IncompleteReadError, ConnectionError, FrameBroken) as error:
             raise EngineDied from error
-        if "failed" in frame:
-            raise errors.ocr_failed(frame["kind"], frame["failed"])
-        return frame
 
     def kill(self) -> None:
         if self.alive:
@@ -146,16 +150,22 @@ class LocalOcrProvider:
         try:
             await self._loaded()
             async with asyncio.timeout(timeout_s) as clock, self._reading:
-                text = await self._read(question.image.data, clock)
+                reading = await self._read(question.image.data, clock)
         except EngineDied:
             # A page that exhausts the memory looks like this, and so does a passing accident.
             raise errors.ocr_process_died(who) from None
         except Exception as error:
             raise attempt_failed(error, who) from error
-        text = write_hyphens(clean_text(text), self._hyphens)
-        return PageAnswer(text=text, usage=Usage(), cost_usd=0.0)
+        return PageAnswer(
+            text=write_hyphens(reading.text, self._hyphens),
+            usage=Usage(),
+            cost_usd=0.0,
+            score=mean_score(reading.lines),
+            lines=reading.lines,
+            turn=reading.turn,
+        )
 
-    async def _read(self, picture: bytes, clock: asyncio.Timeout) -> str:
+    async def _read(self, picture: bytes, clock: asyncio.Timeout) -> Reading:
         engine = await self._loaded_outside_clock(clock)
         asked = asyncio.get_running_loop().time()
         try:
@@ -187,7 +197,7 @@ class LocalOcrProvider:
         clock.reschedule(None if deadline is None else deadline + now() - began)
         return engine
 
-    async def _read_or_kill(self, engine: _Engine, picture: bytes) -> str:
+    async def _read_or_kill(self, engine: _Engine, picture: bytes) -> Reading:
         try:
             return await engine.read(picture)
         except AttemptFailed:

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -12,9 +14,11 @@ from quire.contracts.page import Usage
 from quire.domain import errors
 from quire.domain.document.transcription import PageAnswer, PageQuestion
 from quire.providers import judge
+from quire.providers.bounded_body import ANSWER_HEADERS
 from quire.providers.clean_text import clean_text
 from quire.providers.errors import attempt_failed
 from quire.providers.pricing import cost_usd
+from quire.providers.rate_headers import pause_s
 from quire.providers.registry import spec_of
 from quire.providers.tokens import Tokens
 from quire.providers.transport import CONNECT_TIMEOUT_S, ModelCall, ModelReply, Transport
@@ -80,6 +84,7 @@ class ModelProvider:
         self._connect_s = connect_s
         self._client: Any = None
         self._building = asyncio.Lock()
+        self._under_way = Counter[str]()
 
     async def warm_up(self) -> None:
         """Do the slow part of the first call now."""
@@ -105,13 +110,23 @@ class ModelProvider:
             timeout_s=timeout_s,
             connect_s=self._connect_s,
         )
-        answered = await self._ask(call, PAGE_TEXT)
+        self._under_way[model] += 1
+        try:
+            answered = await self._ask(call, PAGE_TEXT)
+        finally:
+            self._under_way[model] -= 1
         tokens = answered.tokens
         return PageAnswer(
             text=answered.value,
             usage=Usage(input_tokens=tokens.read, output_tokens=tokens.written),
             cost_usd=answered.cost_usd,
             request_id=answered.request_id,
+            pause_s=pause_s(
+                ANSWER_HEADERS.get({}),
+                under_way=self._under_way[model],
+                tokens=tokens.read + tokens.written,
+                now=time.time(),
+            ),
         )
 
     async def _ask(self, call: ModelCall, judge: Judge[T]) -> Answered[T]:

@@ -1,24 +1,26 @@
 """The OCR engine, as a process of its own: `python -m quire.providers.ocr_engine PARENT THREADS`.
 
 It writes one frame when its models are loaded, then answers every picture on standard input
-with a frame of JSON on standard output: `{"text": ...}` or `{"failed": ..., "kind": ...}`.
+with a frame on standard output (`quire/providers/ocr_frames.py`).
 """
 
 import ctypes
-import json
 import os
 import queue
 import signal
-import struct
 import sys
 import threading
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from quire.domain.document.transcription import ReadLine
 from quire.domain.layout.letters import resolve_ligatures
 from quire.domain.layout.order import in_reading_order
 from quire.domain.layout.slant import Piece, straighten
+from quire.providers.ocr_frames import LENGTH, answered, frame
 
-LENGTH = struct.Struct(">I")
+if TYPE_CHECKING:
+    from quire.providers.ocr_page import PageReader
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -66,49 +68,56 @@ def _listen(stdin: BinaryIO, pictures: "queue.SimpleQueue[bytes]") -> None:
 
 
 def _write(out: BinaryIO, what: dict[str, Any]) -> None:
-    body = json.dumps(what).encode()
-    out.write(LENGTH.pack(len(body)) + body)
+    out.write(frame(what))
     out.flush()
 
 
-def _load(threads: int) -> Any:
+def _load(threads: int) -> "PageReader":
+    import cv2
     import numpy
     from rapidocr import RapidOCR
 
+    from quire.providers.ocr_page import PageReader
+
+    # Lines are read side by side, each on one thread: that leaves no core idle and wastes none.
+    cv2.setNumThreads(1)
     engine = RapidOCR(
         params={
             # The angle classifier turns whole upright lines to garbage.
             "Global.use_cls": False,
             "Global.log_level": "critical",
-            "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
         }
     )
     # Each model is loaded at its first use, and nothing to find means nothing to recognise.
     # Square, because the detector enlarges the shorter side of what it sees.
     engine(numpy.full((64, 64, 3), 255, numpy.uint8))
     engine(numpy.full((48, 320, 3), 255, numpy.uint8), use_det=False)
-    return engine
+    return PageReader(engine, threads)
 
 
-def _read(engine: Any, data: bytes) -> dict[str, Any]:
+def _read(reader: "PageReader", data: bytes) -> dict[str, Any]:
     import cv2
     import numpy
 
     pixels = cv2.imdecode(numpy.frombuffer(data, numpy.uint8), cv2.IMREAD_COLOR)
     if pixels is None:
         return {"failed": "the image cannot be decoded", "kind": "REQUEST"}
-    # Every switch is given: the engine keeps what it was last called with.
-    found = engine(pixels, use_det=True, use_cls=False, use_rec=True)
-    if found.boxes is None or found.txts is None:
-        return {"text": ""}
-    pairs = zip(found.boxes, found.txts, strict=True)
-    boxes = straighten([_piece(corners, text) for corners, text in pairs])
-    return {"text": resolve_ligatures(in_reading_order(boxes))}
+    found = reader.read(pixels)
+    text = resolve_ligatures(in_reading_order(straighten(found.pieces)))
+    scored = zip(found.pieces, found.scores, strict=True)
+    lines = [_line(piece, score, found.width, found.height) for piece, score in scored]
+    return answered(text, lines, found.turn)
 
 
-def _piece(corners: Any, text: str) -> Piece:
-    a, b, c, d = ((float(x), float(y)) for x, y in corners)
-    return Piece((a, b, c, d), text)
+def _line(piece: Piece, score: float, width: int, height: int) -> ReadLine:
+    xs = [_share(x, width) for x, _ in piece.corners]
+    ys = [_share(y, height) for _, y in piece.corners]
+    return ReadLine(piece.text, _share(score, 1), (min(xs), min(ys), max(xs), max(ys)))
+
+
+def _share(value: float, whole: int) -> float:
+    return round(min(1.0, max(0.0, value / whole)), 5)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from quire.settings.settings import OTLP, Settings
 def refuse_impossible(settings: Settings) -> None:
     """Raise `SettingsError` for the first setting that the others rule out."""
     _check_backoff(settings)
+    _check_pixels(settings)
     _check_extra_providers(settings)
     _check_routes(settings)
     _check_traces(settings)
@@ -26,6 +27,13 @@ def _check_backoff(settings: Settings) -> None:
             "BREAKER_MAX_BACKOFF",
             "it is shorter than BREAKER_BASE_BACKOFF",
             "the same or longer",
+        )
+
+
+def _check_pixels(settings: Settings) -> None:
+    if 0 < settings.image_max_pixels < settings.image_min_pixels:
+        raise SettingsError(
+            "IMAGE_MAX_PIXELS", "it is less than IMAGE_MIN_PIXELS", "the same or more, or 0"
         )
 
 

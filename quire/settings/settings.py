@@ -74,9 +74,12 @@ class Settings(SettingsModel):
 
     worker_concurrency: int = Field(default=8, ge=1, le=1000)
     max_inflight_per_model: int = Field(default=2, ge=1, le=200)
+    max_rate_per_model: float | None = Field(default=None, gt=0, le=1000)
 
     image_send_all_pages: bool = False
     image_dpi: int = Field(default=100, ge=36, le=600)
+    image_min_pixels: int = Field(default=500_000, ge=0, le=16_000_000)
+    image_max_pixels: int = Field(default=1_500_000, ge=0, le=16_000_000)
     image_color: Literal["rgb", "gray"] = "rgb"
     image_format: Literal["jpeg", "png", "webp"] = "jpeg"
     image_jpeg_quality: int = Field(default=70, ge=1, le=100)

@@ -64,6 +64,9 @@ RETRIES = Measure(
 CROWDED_OUT = Measure(
     "quire_crowded_out", "count", "Attempts that left: no slot came free in a moment", ("route",)
 )
+RESTED = Measure(
+    "quire_rested", "count", "Attempts without a call: the route looks dead", ("route",)
+)
 HEDGES = Measure(
     "quire_hedges", "count", "Pages asked of a second route, since the first took long", ("route",)
 )
@@ -114,9 +117,9 @@ STUCK = Measure(
 HEALED = Measure("quire_documents_healed", "count", "Stuck documents that were started again")
 ALL = (
     DAMAGED, STORE_SIZE, STORE_REMOVED, JOBS_CREATED, RETRIES, QUEUE_DEPTH, STUCK, HEALED,
-    DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, CROWDED_OUT, HEDGES, BREAKER_CHANGES,
-    BREAKER_STATE, BREAKER_OPEN_TIME, SLOTS, CALLS, CALL_TIME, IN_FLIGHT, TOKENS, COST, UNPRICED,
-    REUSED, QUEUE_DELAY,
+    DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, CROWDED_OUT, RESTED, HEDGES,
+    BREAKER_CHANGES, BREAKER_STATE, BREAKER_OPEN_TIME, SLOTS, CALLS, CALL_TIME, IN_FLIGHT, TOKENS,
+    COST, UNPRICED, REUSED, QUEUE_DELAY,
 )  # fmt: skip
 BREAKER_LEVELS = {"closed": 0, "half_open": 1, "open": 2}
 # In place of a code and a type of error, where there was none.
@@ -140,6 +143,7 @@ def of_workflows(routes: Collection[str]) -> Iterator[Series]:
     yield from _each(PAGES, [*TextSource], [*Classification, UNSURVEYED])
     yield from _each(TIMEOUTS, ["attempt", "document"])
     yield from _each(CROWDED_OUT, routes)
+    yield from _each(RESTED, routes)
     yield from _each(HEDGES, routes)
     providers = {route.partition(":")[0] for route in routes}
     yield from _each(BREAKER_CHANGES, sorted({*routes, *providers}), BREAKER_LEVELS)

@@ -9,13 +9,17 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import Memo
+from temporalio.api.common.v1 import WorkflowExecution as RunName
 from temporalio.api.enums.v1 import (
     EventType,
     WorkflowIdConflictPolicy,
     WorkflowIdReusePolicy,
 )
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
+from temporalio.api.workflowservice.v1 import (
+    GetWorkflowExecutionHistoryReverseRequest,
+    StartWorkflowExecutionRequest,
+)
 from temporalio.client import (
     Client,
     WorkflowExecution,
@@ -27,6 +31,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.names import (
+    DEADLINE_AT_MEMO,
     DEADLINE_MEMO,
     DEADLINE_TIMER,
     HEALED_MEMO,
@@ -35,6 +40,7 @@ from quire.contracts.names import (
     workflow_id,
 )
 from quire.contracts.watch import Healed, StuckDocument
+from quire.domain.document.deadline import LONGEST_GROWN_S
 from quire.domain.document.stuck import (
     GRACE_S,
     HEALED_REASON,
@@ -44,9 +50,18 @@ from quire.domain.document.stuck import (
     parse_healed,
     why_stuck,
 )
+from quire.temporal.task_runner import DiscardedRunError
 
 # The server's own mark of workflows whose tasks fail.
 PROBLEMS = "TemporalReportedProblems"
+# Of a history's end; the first of failures in a row stands there, and no later one.
+LAST_EVENTS = 20
+TASK_FAILED = EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
+TASK_ENDS = (
+    TASK_FAILED,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
+)
 OPEN = "WorkflowType = 'DocumentWorkflow' AND ExecutionStatus = 'Running'"
 # The deadline's timer is among the first events of a run.
 FIRST_EVENTS = 60
@@ -58,9 +73,10 @@ Handle = WorkflowHandle[Any, Any]
 class OpenRuns:
     """The open documents of a namespace. `deadline_s` is that of documents without their own."""
 
-    def __init__(self, client: Client, deadline_s: float) -> None:
+    def __init__(self, client: Client, deadline_s: float, *, grace_s: float = GRACE_S) -> None:
         self._client = client
         self._deadline_s = deadline_s
+        self._grace_s = grace_s
 
     async def find_stuck(self) -> list[StuckDocument]:
         """Those that do not come to their end by themselves."""
@@ -93,15 +109,9 @@ class OpenRuns:
     async def _late(self) -> list[WorkflowExecution]:
         """Those whose deadline, as far as their start tells, has passed."""
         now = datetime.now(UTC)
-        begun = now - timedelta(seconds=GRACE_S)
+        begun = now - timedelta(seconds=self._grace_s)
         listed = await self._list(f"{OPEN} AND StartTime < '{begun:%Y-%m-%dT%H:%M:%S.%f}Z'")
-        return [
-            execution
-            for execution in listed
-            if execution.start_time
-            + timedelta(seconds=await self._deadline(execution.raw_info.memo))
-            < begun
-        ]
+        return [execution for execution in listed if await self._ends(execution) < begun]
 
     async def _list(self, query: str) -> list[WorkflowExecution]:
         return [execution async for execution in self._client.list_workflows(query)]
@@ -111,41 +121,62 @@ class OpenRuns:
         handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
         try:
             description = await handle.describe()
-            ends = await self._deadline_timer(handle) or await self._ends(execution)
+            ends = await self._ends(description, await self._deadline_timer(handle))
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             return None
         if description.status is not WorkflowExecutionStatus.RUNNING:
             return None
-        if ends is None:
-            ends = execution.start_time + timedelta(
-                seconds=await self._deadline(execution.raw_info.memo)
-            )
         raw = description.raw_description
+        marked = PROBLEMS in raw.workflow_execution_info.search_attributes.indexed_fields
         return OpenRun(
             job_id=execution.id.removeprefix(WORKFLOW_ID_PREFIX),
             run_id=execution.run_id,
-            marked=PROBLEMS in raw.workflow_execution_info.search_attributes.indexed_fields,
-            overdue=datetime.now(UTC) > ends + timedelta(seconds=GRACE_S),
+            marked=marked,
+            overdue=datetime.now(UTC) > ends + timedelta(seconds=self._grace_s),
             tries=raw.pending_workflow_task.attempt,
             activities=len(raw.pending_activities),
             healed=await _heals(description),
+            unanswered=marked and not await self._fails(raw.workflow_execution_info.execution),
         )
 
-    async def _ends(self, execution: WorkflowExecution) -> datetime:
-        """The deadline as far as the start of the run tells."""
-        asked = await self._deadline(execution.raw_info.memo)
-        return execution.start_time + timedelta(seconds=asked)
+    async def _fails(self, execution: RunName) -> bool:
+        """Whether a worker has said that the present task fails, and not only to have it again."""
+        page = await self._client.workflow_service.get_workflow_execution_history_reverse(
+            GetWorkflowExecutionHistoryReverseRequest(
+                namespace=self._client.namespace,
+                execution=execution,
+                maximum_page_size=LAST_EVENTS,
+            )
+        )
+        ends = [event for event in page.history.events if event.event_type in TASK_ENDS]
+        if not ends or ends[0].event_type != TASK_FAILED:
+            return False
+        failure = ends[0].workflow_task_failed_event_attributes.failure
+        return failure.application_failure_info.type != DiscardedRunError.__name__
 
-    async def _deadline(self, memo: Memo) -> float:
-        """The deadline that was asked for, or the workers' own."""
+    async def _ends(self, execution: WorkflowExecution, timer: datetime | None = None) -> datetime:
+        """The deadline by the run's own timer, else as far as its start tells; and no sooner than
+        the one to which the document has moved it."""
+        began, memo = execution.start_time, execution.raw_info.memo
+        ends = timer or began + timedelta(seconds=await self._asked(memo) or self._deadline_s)
+        latest = began.timestamp() + LONGEST_DEADLINE_S
+        moved = min(await self._number(memo, DEADLINE_AT_MEMO), latest)
+        return max(ends, datetime.fromtimestamp(moved, UTC))
+
+    async def _asked(self, memo: Memo) -> float | None:
+        """The deadline that was asked for."""
+        asked = await self._number(memo, DEADLINE_MEMO)
+        return asked if 0 < asked <= LONGEST_DEADLINE_S else None
+
+    async def _number(self, memo: Memo, name: str) -> float:
+        """A number of the memo; 0 where there is none, or it is sealed, or anybody's."""
         try:
-            (asked,) = await self._client.data_converter.decode([memo.fields[DEADLINE_MEMO]])
-        except Exception:  # there is none, or it is sealed, or anybody's
-            return self._deadline_s
-        known = isinstance(asked, int | float) and 0 < asked <= LONGEST_DEADLINE_S
-        return float(asked) if known else self._deadline_s
+            (found,) = await self._client.data_converter.decode([memo.fields[name]])
+        except Exception:
+            return 0.0
+        return max(0.0, float(found)) if isinstance(found, int | float) else 0.0
 
     async def _deadline_timer(self, handle: Handle) -> datetime | None:
         """When the document's own timer fires: the only sure word on its deadline."""
@@ -207,7 +238,8 @@ class OpenRuns:
         )
         (note,) = await self._client.data_converter.encode([healed])
         timeout = Duration()
-        deadline = await self._deadline(begun.memo)
+        # Without a deadline of its own it may grow.
+        deadline = await self._asked(begun.memo) or max(self._deadline_s, LONGEST_GROWN_S)
         timeout.FromTimedelta(timedelta(seconds=execution_timeout_s(deadline, healed=True)))
         request = StartWorkflowExecutionRequest(
             namespace=self._client.namespace,

@@ -44,6 +44,11 @@ def vendor_answers_late(seconds: float, text: str | None = None) -> Behaviour:
     return Behaviour("vendor_answers_late", {"seconds": seconds, "text": text})
 
 
+def vendor_says_what_is_left(calls: int = 0, reset_s: int = 5) -> Behaviour:
+    """A good answer whose headers say how many calls are left, and when all of them are again."""
+    return Behaviour("vendor_says_what_is_left", {"calls": calls, "reset_s": reset_s})
+
+
 def vendor_rate_limits(retry_after: float | str | None = None, ms: bool = False) -> Behaviour:
     """429; `retry_after` goes into the header as it is (seconds or a date; `ms`: milliseconds)."""
     return Behaviour("vendor_rate_limits", {"retry_after": retry_after, "ms": ms})
@@ -187,6 +192,7 @@ BEHAVIOURS: dict[str, Callable[..., Behaviour]] = {
     for build in (
         vendor_answers,
         vendor_answers_late,
+        vendor_says_what_is_left,
         vendor_rate_limits,
         vendor_out_of_quota,
         vendor_fails,

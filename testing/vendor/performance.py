@@ -5,6 +5,7 @@ import contextlib
 import json
 import zlib
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from testing.vendor import wire
@@ -56,6 +57,15 @@ class Performance:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._released.wait(), seconds)
         await self._vendor_answers(text)
+
+    async def _vendor_says_what_is_left(self, calls: int, reset_s: int) -> None:
+        if self._asked.api == "openai":
+            names, reset = "x-ratelimit-{}-requests", f"{reset_s}s"
+        else:
+            names = "anthropic-ratelimit-requests-{}"
+            reset = (datetime.now(UTC) + timedelta(seconds=reset_s)).isoformat()
+        left = {names.format("remaining"): str(calls), names.format("reset"): reset}
+        await self._send(wire.answer(self._asked, self._text(None)), headers=left)
 
     async def _vendor_answers_empty(self) -> None:
         await self._send(wire.answer(self._asked, ""))
@@ -208,11 +218,11 @@ class Performance:
             return self._speak(self._asked)
         return text.replace("{image}", self._asked.image_mark)
 
-    async def _send(self, body: dict[str, Any]) -> None:
+    async def _send(self, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         """Billed before it is sent: who has the answer may look at the bill at once."""
         self._call.billed = wire.billed(body)
         try:
-            await self._exchange.respond(200, body, self._headers)
+            await self._exchange.respond(200, body, {**self._headers, **(headers or {})})
         except (asyncio.CancelledError, ConnectionError):
             self._call.billed = (0, 0)
             raise

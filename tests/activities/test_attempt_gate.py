@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.support.attempt import GATE_CLOSED_FOR_S, RouteGate
+from activities.support.gate import GATE_CLOSED_FOR_S, RouteGate
 from quire.contracts.codes import FailureKind
 from quire.contracts.page import Classification, TextSource
 from quire.contracts.routing import BreakerPolicy, DispatchPolicy, Route

@@ -220,6 +220,42 @@ async def test_answer_of_a_replaced_run_stays_with_the_route_that_read_it(
     assert kept == [False, False, True]
 
 
+@pytest.mark.parametrize("meanwhile", [False, True])
+async def test_a_second_route_takes_what_the_first_has_stored(
+    vendor: StandIn, tmp_path: Path, meanwhile: bool
+) -> None:
+    """A worker is lost after it stored the answer, and before it said so: the page is asked of
+    another route, which may have to wait for a slot while that happens."""
+    store = await filled(FolderStore(tmp_path))
+    two = BRIEF.model_copy(update={"routes": (*BRIEF.routes, ("openai", "other", 60.0))})
+    await store.put(brief_key(brief_id(two)), two.model_dump_json().encode())
+    asked = AttemptRequest(brief=brief_id(two), page=1, seconds=10)
+    slots = Slots({"openai:other": 1})
+    environment = ActivityEnvironment()
+    await environment.run(slots.take, "openai:other", None)
+    if not meanwhile:
+        await attempt(worker(store, vendor), "run", request=asked)
+    second = asked.model_copy(update={"route": 1, "attempt": 2})
+    waiting = asyncio.create_task(attempt(worker(store, vendor, slots), "run", request=second))
+    if meanwhile:
+        await asyncio.sleep(0.3)
+        await attempt(worker(store, vendor), "run", request=asked)
+    slots.give_back("openai:other")
+    taken = await waiting
+    assert (taken.read_by, taken.stored, taken.reused) == (0, True, False)
+    assert len(vendor.calls()) == 1
+    assert tokens(taken) == vendor.billed()
+    # Another run has asked for that model, and gets it.
+    other = await attempt(worker(store, vendor, Slots({"openai:other": 1})), "new", request=second)
+    assert (other.read_by, other.stored) == (None, False)
+    # The first route does the same, when it is the second's worker that is lost.
+    async for entry in store.entries("answers"):
+        await store.delete(entry.key)
+    await attempt(worker(store, vendor, Slots({"openai:other": 1})), "run", request=second)
+    first = await attempt(worker(store, vendor), "run", number=2, request=asked)
+    assert (first.read_by, len(vendor.calls())) == (1, 3)
+
+
 def test_ocr_does_not_stand_in_for_a_model() -> None:
     brief = BRIEF.model_copy(update={"routes": (*BRIEF.routes, ("local", "rapidocr", 9.0))})
     one = RouteAttempt(run_id="healed", brief=brief, request=REQUEST)

@@ -236,7 +236,7 @@ def test_urls_to_this_machine_are_refused(
 def test_arguments_that_cannot_work_are_refused(
     client: quire.Client, one_page: Path, options: quire.Options
 ) -> None:
-    with pytest.raises(errors.UsageError, match=next(iter(options))):
+    with pytest.raises(quire.errors.UsageError, match=next(iter(options))):
         client.submit(one_page, **options)
 
 
@@ -245,7 +245,7 @@ def test_misspelt_arguments_are_type_errors(client: quire.Client, one_page: Path
         client.process(one_page, dedline="3m")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="did you mean 'status'"):
         client.list(statuss="running")  # type: ignore[call-arg]
-    with pytest.raises(errors.UsageError, match="status"):
+    with pytest.raises(quire.errors.UsageError, match="status"):
         client.list(status="odd")
 
 
@@ -273,7 +273,7 @@ def test_a_closed_client_refuses_calls_and_frees_those_who_wait(
     def wait() -> None:
         try:
             other.process(own_mixed, job_id="left")
-        except errors.UsageError as error:
+        except quire.errors.UsageError as error:
             raised.append(error)
 
     thread = threading.Thread(target=wait)
@@ -285,7 +285,7 @@ def test_a_closed_client_refuses_calls_and_frees_those_who_wait(
     assert time.monotonic() - began < 8
     assert "closed" in str(raised[0])
     other.close()
-    with pytest.raises(errors.UsageError, match="closed"):
+    with pytest.raises(quire.errors.UsageError, match="closed"):
         other.status("left")
     at_vendor.release()
     assert len(client.result("left", timeout=60).pages) == 12, "its server and another worker go on"
@@ -297,7 +297,7 @@ def test_a_client_does_not_outlive_a_fork(client: quire.Client) -> None:
     if pid == 0:
         try:
             client.status("any")
-        except errors.UsageError:
+        except quire.errors.UsageError:
             client.close()
             os._exit(0)
         os._exit(1)
@@ -306,7 +306,7 @@ def test_a_client_does_not_outlive_a_fork(client: quire.Client) -> None:
 
 
 def test_text_that_is_no_unicode_is_refused(client: quire.Client, one_page: Path) -> None:
-    with pytest.raises(errors.UsageError, match="instructions"):
+    with pytest.raises(quire.errors.UsageError, match="instructions"):
         client.process(one_page, prompt="a\ud800b")
 
 
@@ -321,7 +321,7 @@ def test_a_job_id_is_bound_to_its_request(
     with pytest.raises(errors.JobConflict, match=r"other\.pdf") as refused:
         client.process(other, job_id="bound")
     assert (refused.value.code, refused.value.reason) == (Code.FORBIDDEN, "CONFLICT")
-    with pytest.raises(errors.UsageError, match="force"):
+    with pytest.raises(quire.errors.UsageError, match="force"):
         client.process(other, job_id="bound", replace=True)
     job = client.submit(fresh, job_id="bound")
     forced = client.process(other, job_id="bound", force=True, replace=True)
@@ -332,3 +332,13 @@ def test_a_job_id_is_bound_to_its_request(
         list(job.pages())
     assert client.result("bound").report == forced.report
     assert signal.getsignal(signal.SIGHUP) is hangup, "signals are the program's affair"
+
+
+def test_mode_and_one_model_are_part_of_the_request(
+    client: quire.Client, at_vendor: StandIn, own_mixed: Path
+) -> None:
+    at_vendor.behave(vendor_answers_late(0.2))
+    result = client.process(own_mixed, mode="hold", one_model=True)
+    assert {page.model for page in result.pages if page.model} == {"gpt-6.1-sol"}
+    with pytest.raises(quire.errors.UsageError, match="mode"):
+        client.process(own_mixed, mode="often")  # type: ignore[arg-type]

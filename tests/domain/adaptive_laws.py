@@ -128,12 +128,14 @@ class AdaptiveJudge(Judge):
         if self.opens_at(index) >= self.snap.deadline - 0.5:
             return True
         lines = (view.breaker, view.provider_breaker)
+        if view.in_flight and any(line.learned for line in lines):
+            return False
         return self.snap.policy.mode != "hold" and any(self.dead(line) for line in lines)
 
     def dead(self, line: Breaker) -> bool:
         silent = self.snap.now >= max(line.since, line.last_answer) + PATIENCE_S
         never = line.sort == "sick" and not line.answered and line.streak >= STRIKES
-        return line.streak > 0 and (line.sort == "out" or never or silent)
+        return line.streak > 0 and (line.sort == "out" or line.learned or never or silent)
 
     def probed(self, index: int) -> bool:
         view = self.snap.routes[index]

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from activities.support.attempt import RouteAttempt, RouteGate
+from activities.support.attempt import RouteAttempt
+from activities.support.gate import RouteGate
 from quire.contracts.codes import FailureKind
 from quire.contracts.reading import ReadingOptions
 from quire.contracts.steps import AttemptRequest

@@ -14,7 +14,7 @@ from quire.contracts.codes import Code, FailureKind
 from quire.contracts.page import PageError, TextSource
 from quire.contracts.routing import BreakerState
 from quire.contracts.selection import Selection
-from quire.contracts.steps import AttemptReceipt
+from quire.contracts.steps import AttemptReceipt, AttemptRest
 from quire.domain.document.attempts import DEADLINE, OK
 from quire.domain.routing.selection import select
 from quire.domain.routing.time_budget import seconds_after_waiting
@@ -25,6 +25,7 @@ from workflows.document.flights import Flight
 
 CROWDED = "crowded"
 STOOD_DOWN = "stood_down"
+RESTING = "resting"
 # The store had the answer, so no vendor was asked.
 STORED = "stored"
 STEPS_AT_MOST = 5000
@@ -115,6 +116,15 @@ class Simulation:
     def stands_down(self, page: int, flight: Flight) -> bool:
         return False
 
+    def told_to_rest(self, flight: Flight) -> AttemptRest | None:
+        return None
+
+    def call_begins(self, flight: Flight) -> None:
+        """A worker is about to call the vendor."""
+
+    def call_ended(self, flight: Flight, outcome: Outcome) -> None:
+        """The vendor's end of a call."""
+
     def saw_failure(self, page: int, flight: Flight, kind: FailureKind) -> None:
         """A worker saw this failure, a moment before the workflow does."""
 
@@ -151,6 +161,11 @@ class Simulation:
         if self.stands_down(call.page, flight):
             call.outcome = Outcome(STOOD_DOWN, 0.0)
             return
+        call.told = self.told_to_rest(flight)
+        if call.told is not None:
+            call.outcome = Outcome(RESTING, 0.0)
+            return
+        self.call_begins(flight)
         call.outcome = self._asked(call)
         self.calls[flight.route] += 1
         given = flight.seconds
@@ -181,6 +196,8 @@ class Simulation:
         ended = [call for call in self._running.values() if call.ends <= self.now]
         for call in ended:
             route = call.flight.route
+            if call.outcome.what in (OK, *KINDS):
+                self.call_ended(call.flight, call.outcome)
             if call.outcome.what in KINDS:
                 self.saw_failure(call.page, call.flight, FailureKind(call.outcome.what))
                 self.begun_by_first_failure.setdefault(route, self.begun[route])
@@ -209,6 +226,8 @@ class Simulation:
                 self._call_off(other)
         elif what in (CROWDED, STOOD_DOWN):
             books.stood_aside(page, self.now, crowded=what == CROWDED, attempt=number)
+        elif call.told is not None:
+            books.rested(page, call.told, self.now, number)
         else:
             failed = failure(FailureKind(what), retry_after_s)
             failed = failed.model_copy(update={"milliseconds": milliseconds})
@@ -266,6 +285,7 @@ class Call:
     started: float = 0.0
     outcome: Outcome = NO_ANSWER_YET
     called_off: bool = False
+    told: AttemptRest | None = None
 
     @property
     def ends(self) -> float:

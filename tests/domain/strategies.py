@@ -90,6 +90,7 @@ lines = st.one_of(
         last_answer=st.just(0.0) | quarters(NOW - 30, NOW),
         answered=st.booleans(),
         width=st.none() | st.integers(1, 3),
+        learned=st.booleans(),
     ),
 )
 

@@ -43,6 +43,8 @@ def test_same_ingredients_same_key() -> None:
         {"image": ImageOptions(color="gray")},
         {"image": ImageOptions(format="png")},
         {"image": ImageOptions(jpeg_quality=71)},
+        {"image": ImageOptions(min_pixels=1)},
+        {"image": ImageOptions(max_pixels=1)},
         {"system_prompt": "read well"},
         {"instructions": "ISO dates"},
         {"context_radius": 2},
@@ -62,7 +64,9 @@ def test_no_reading_option_is_forgotten_here() -> None:
         "prompt_version", "text",
     }  # fmt: skip
     assert set(ReadingOptions.model_fields) == tested
-    assert set(ImageOptions.model_fields) == {"dpi", "color", "format", "jpeg_quality"}
+    assert set(ImageOptions.model_fields) == {
+        "dpi", "color", "format", "jpeg_quality", "min_pixels", "max_pixels",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,9 @@ def run(**facts: bool | int) -> StuckDocument | None:
         ({"marked": True, "tries": 3, "activities": 4}, "tasks_fail"),
         ({"overdue": True, "tries": 2, "activities": 1}, "tasks_fail"),
         ({"overdue": True}, "past_deadline"),
+        # Nobody says that it fails, but no worker ever answers.
+        ({"marked": True, "tries": 5, "unanswered": True}, "tasks_fail"),
+        ({"overdue": True, "marked": True, "tries": 2, "unanswered": True}, "tasks_fail"),
     ],
 )
 def test_stuck(facts: dict[str, bool | int], why: str) -> None:
@@ -45,6 +48,8 @@ def test_stuck(facts: dict[str, bool | int], why: str) -> None:
     [
         {},
         {"activities": 3},
+        # Its workers were killed, one after the other.
+        {"marked": True, "tries": 4, "unanswered": True},
         # One failed task, which the next try may mend.
         {"tries": 2},
         # After an outage: its first task waits for a worker, or its result is being written.

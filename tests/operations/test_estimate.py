@@ -166,4 +166,8 @@ def test_tokens_follow_the_picture_the_prompt_and_the_text() -> None:
     assert found.output_tokens == round(3500 / 3.5) + round(2500 / 3.5)
     fine = reading.model_copy(update={"image": ImageOptions(dpi=200)})
     assert expect(pages, fine, every_page=False).input_tokens > 2.5 * found.input_tokens
+    # A scan is drawn as finely as it is, within the budget; other pages are not.
+    budget = reading.model_copy(update={"image": ImageOptions(max_pixels=1_500_000)})
+    more = expect(pages, budget, every_page=False).input_tokens - found.input_tokens
+    assert more == pytest.approx((1_500_000 - 827 * 1169) / 750, abs=3)
     assert expect(pages, reading, every_page=True).calls == 3

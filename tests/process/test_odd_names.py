@@ -37,10 +37,16 @@ def test_such_a_document_is_read_shown_and_listed(
 
     missing = lone_tool.process(odd(tmp_path, b"no-" + CAFE))
     assert (missing.code, missing.json["error"]["reason"]) == (3, "NOT_FOUND"), missing.out
-    for option in ("--prompt", "--user"):
+    for option in ("--prompt", "--user", "--password"):
         refused = lone_tool.process(document, option, os.fsdecode(CAFE))
         assert refused.code == 2, "that is a text, and no name"
         assert "Unicode" in refused.json["error"]["message"]
+    for command in ("status", "result", "cancel"):
+        asked = lone_tool.run(command, os.fsdecode(CAFE), "--json")
+        assert (asked.code, asked.json["error"]["reason"]) == (4, "NO_SUCH_JOB"), asked.err
+    listed = lone_tool.cold().run("list", PYTHONIOENCODING="ascii")
+    assert listed.code == 0, "a terminal that has no such letter shows another: " + listed.err
+    assert "caf\\ufffd.pdf" in listed.out
 
 
 def test_a_folder_of_such_images_and_the_python_api(

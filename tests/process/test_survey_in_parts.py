@@ -60,6 +60,7 @@ PLAN = DocumentPlan(
 class Scene:
     """The world of one document; every page needs a model."""
 
+    plan: DocumentPlan = PLAN
     rest: asyncio.Event = field(default_factory=asyncio.Event)
     rest_is_gone: bool = False
     answers: asyncio.Event = field(default_factory=asyncio.Event)
@@ -71,7 +72,7 @@ class Scene:
 
     @activity.defn
     async def plan_document(self, request: DocumentRequest) -> DocumentPlan:
-        return PLAN
+        return self.plan
 
     @activity.defn
     async def write_brief(self, brief: Brief) -> str:
@@ -129,7 +130,10 @@ async def served(client: Client, scene: Scene) -> AsyncIterator[None]:
     ]
     roles: dict[str, list[Callable[..., Any]]] = {
         DOCUMENTS_QUEUE: [scene.ingest_source, scene.survey_document],
-        route_queue(ROUTE.provider, ROUTE.model): [scene.recognize_page],
+        **{
+            route_queue(route.provider, route.model): [scene.recognize_page]
+            for route in scene.plan.chain.routes
+        },
     }
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(

@@ -10,6 +10,7 @@ import pytest
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 
 from quire.contracts.names import HEALED_MEMO
+from quire.domain.document.deadline import LONGEST_GROWN_S
 from quire.temporal.embedded import DYNAMIC_CONFIG
 from quire.temporal.open_runs import PROBLEMS
 from testing import pdfs
@@ -84,6 +85,8 @@ async def test_a_bricked_document_is_healed_once(tmp_path: Path) -> None:
         assert "also after it was started again" in left["detail"]
         latest = await client.get_workflow_handle("document-twice").describe()
         assert (latest.run_id, latest.status) == (again, WorkflowExecutionStatus.RUNNING)
+        last = latest.raw_description.execution_config.workflow_execution_timeout.seconds
+        assert last > LONGEST_GROWN_S, "nobody asked for a deadline: it may grow"
         metrics = await asyncio.to_thread(fetch, f"http://127.0.0.1:{port}/metrics")
         assert counted(metrics, "quire_documents_healed_total") == 1
         assert counted(metrics, "quire_stuck_documents_total") > 0

@@ -107,9 +107,18 @@ async def test_page_is_read_with_few_errors(engine: LocalOcrProvider) -> None:
     assert _distance(answer.text, expected) / len(expected) < 0.02
     assert answer.text.count("\n") == len(LINES) - 1
     assert answer.cost_usd == 0.0
+    # Every line with its score and its place, as shares of the page.
+    assert [line.text for line in answer.lines] == answer.text.splitlines()
+    assert answer.score is not None
+    assert 0.95 < answer.score <= 1
+    left, top, right, bottom = answer.lines[0].box
+    assert left == pytest.approx(60 / 595, abs=0.02)
+    assert (top + bottom) / 2 == pytest.approx(76 / 842, abs=0.01)
+    assert left < right < 0.6
     # The same process serves on, and finds nothing where nothing is.
     pid = engine.pid
-    assert (await engine.read_page("rapidocr", _draw([]), 60)).text == ""
+    nothing = await engine.read_page("rapidocr", _draw([]), 60)
+    assert (nothing.text, nothing.score, nothing.lines) == ("", None, ())
     assert engine.pid == pid
     junk = PageQuestion(PageImage(b"no image", "image/png", 1, 1), "", "")
     with pytest.raises(AttemptFailed) as caught:
@@ -129,6 +138,32 @@ async def test_columns_of_a_slanted_page_are_read_one_after_the_other(
     assert columns == [(column, row) for column in range(2) for row in range(8)]
     assert text.startswith("A head")
     assert text.splitlines()[-1].startswith("The last line")
+
+
+@pytest.mark.parametrize(("degrees", "turn"), [(90, 1), (180, 2), (270, 3)])
+async def test_turned_page_is_read_upright(
+    engine: LocalOcrProvider, degrees: int, turn: int
+) -> None:
+    """`degrees` to the right."""
+    document = pymupdf.open()  # type: ignore[no-untyped-call]
+    page = document.new_page(width=595, height=842)
+    for number, line in enumerate(LINES):
+        page.insert_text((60, 80 + 18 * number), line, fontsize=11)
+    page.set_rotation(degrees)
+    pixels = page.get_pixmap(dpi=100)
+    image = PageImage(pixels.tobytes("png"), "image/png", pixels.width, pixels.height)
+    answer = await engine.read_page("rapidocr", PageQuestion(image, "", ""), 60)
+    expected = "\n".join(LINES)
+    assert _distance(answer.text, expected) / len(expected) < 0.02
+    assert answer.turn == turn
+    left, top, _, _ = answer.lines[0].box
+    assert (left, top) == pytest.approx((60 / 595, 70 / 842), abs=0.02)
+
+
+async def test_very_slanted_page_is_read(engine: LocalOcrProvider) -> None:
+    text = (await engine.read_page("rapidocr", _draw_askew(7.0), 60)).text
+    columns = [(int(a), int(b)) for a, b in re.findall(r"column (\d) line (\d\d)", text)]
+    assert columns == [(column, row) for column in range(2) for row in range(8)]
 
 
 async def test_out_of_time_kills_the_child_and_the_next_page_gets_a_new_one(

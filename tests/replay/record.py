@@ -141,6 +141,19 @@ def paced_and_hedged(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> Non
     run("process", pdfs.mixed_pdf(pdf.with_name("paced.pdf"), 2, 30))
 
 
+def read_by_ocr(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """Local OCR reads a scan in the place of vendors that fail, and a retry has them read it."""
+    vendor.behave(vendor_fails(503))
+    run("process", pdfs.scanned_pdf(pdf.with_name("scan.pdf"), 2))
+    vendor.reset()
+    run("retry", "read_by_ocr")
+
+
+def deadline_grows(vendor: StandIn, run: Callable[..., Ran], pdf: Path) -> None:
+    """Nobody but local OCR reads, and nobody asked for a deadline."""
+    run("process", pdfs.scanned_pdf(pdf.with_name("scans.pdf"), 19), "--engine", "local")
+
+
 SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
     scene.__name__: (scene, settings)
     for scene, settings in [
@@ -161,6 +174,8 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
         (deadline_in_the_rest, {"IMAGE_SEND_ALL_PAGES": "true"}),
         (rest_fails, {}),
         (paced_and_hedged, {}),
+        (read_by_ocr, {"LOCAL_OCR": "auto"}),
+        (deadline_grows, {"LOCAL_OCR": "auto"}),
     ]
 }
 

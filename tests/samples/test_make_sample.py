@@ -12,12 +12,14 @@ from samples.make_sample import make_sample
 from testing import pdfs
 
 
-def test_one_page_of_each_class(tmp_path: Path) -> None:
+def test_every_class_of_page(tmp_path: Path) -> None:
     with pdfs.pymupdf.open(make_sample(tmp_path / "new folder" / "a.pdf")) as document:
         seen = [classify(measure_page(page)[0])[0] for page in document]
     assert seen == [
         Classification.TEXT_ONLY,
         Classification.HAS_GRAPHICS,
+        Classification.SCANNED,
+        Classification.SCANNED,
         Classification.SCANNED,
         Classification.BLANK,
     ]

@@ -25,6 +25,7 @@ from quire.contracts.steps import (
     AttemptFailure,
     AttemptReceipt,
     AttemptRequest,
+    AttemptRest,
     DocumentReceipt,
     FinalizeRequest,
 )
@@ -74,6 +75,7 @@ DISPATCH = CarriedDispatch(
     answered=(0,),
     latencies=((850, 900), ()),
     hedged=1,
+    workers=(("a1b2", "c3d4"),),
     ended=12,
 )
 RECEIPT = DocumentReceipt(sha256=SHA, bytes=123456, page_count=40, kind="images")
@@ -201,7 +203,12 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             wasted=UNPRICED,
             read_by=2,
             pause_s=2.5,
+            worker="a1b2",
         ),
+    },
+    "AttemptRest": {
+        "bare": AttemptRest(reason="SERVER", rest_s=2.5),
+        "full": AttemptRest(reason="AUTH", rest_s=30.0, failing_s=12.5, of_provider=True),
     },
     "AttemptRequest": {
         "bare": AttemptRequest(brief="0123456789abcdef", page=7, seconds=42.5),
@@ -213,6 +220,7 @@ EXAMPLES: dict[str, dict[str, BaseModel]] = {
             begun_at=(3, 1),
             take=2,
             hurried=True,
+            protocol=2,
             attempt=4,
             proven=True,
         ),

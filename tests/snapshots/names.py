@@ -18,12 +18,14 @@ from activities.support.failures import (
     crowded_out,
     handed_back,
     refused,
+    resting,
     stood_down,
 )
 from quire.app.parts import build_parts
 from quire.app.workers import build_workers
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
 from quire.contracts.names import (
+    DEADLINE_AT_MEMO,
     DEADLINE_MEMO,
     DOCUMENTS_QUEUE,
     HEALED_MEMO,
@@ -41,6 +43,7 @@ from quire.contracts.names import (
     workflow_id,
 )
 from quire.contracts.page import Classification, TextSource
+from quire.contracts.steps import AttemptRest
 from quire.domain.errors import AttemptFailed
 from quire.settings import load_settings
 from quire.telemetry import metrics
@@ -75,6 +78,7 @@ def record() -> dict[str, Any]:
         "memo": STARTED_MEMO,
         "name_memo": NAME_MEMO,
         "deadline_memo": DEADLINE_MEMO,
+        "deadline_at_memo": DEADLINE_AT_MEMO,
         "healed_memo": HEALED_MEMO,
         "classes": {one.value: one.letter for one in Classification},
         "sources": {one.value: one.degraded for one in TextSource},
@@ -169,6 +173,7 @@ def _failures() -> dict[str, Any]:
         "attempt failed": _failure(attempt_failed(failed, 12)),
         "stood down": _failure(stood_down("route")),
         "crowded out": _failure(crowded_out("route")),
+        "resting": _failure(resting("route", AttemptRest(reason="SERVER", rest_s=2.5))),
         "handed back": _failure(handed_back()),
         "refused for good": _failure(refused(info)),
         "refused for now": _failure(refused(again)),

@@ -51,6 +51,7 @@ from quire.contracts.steps import (
     AttemptFailure,
     AttemptReceipt,
     AttemptRequest,
+    AttemptRest,
     DocumentReceipt,
     FinalizeRequest,
     PreviousReceipt,
@@ -77,6 +78,7 @@ BASES: tuple[type[BaseModel], ...] = (Wire, StrictWire, Lean)
 MODELS: dict[str, type[BaseModel]] = {
     "Attempt": Attempt,
     "AttemptFailure": AttemptFailure,
+    "AttemptRest": AttemptRest,
     "AttemptReceipt": AttemptReceipt,
     "AttemptRequest": AttemptRequest,
     "Breaker": Breaker,

@@ -403,6 +403,19 @@ def test_page_that_a_model_had_read_gets_a_take_of_its_own(source: TextSource, t
     assert [note.milliseconds for note in dispatch.records[1].attempts] == [5, 7]
 
 
+def test_answer_that_the_other_attempt_found_is_paid_for_once() -> None:
+    dispatch = books(A_M, B_M, pages=1)
+    paid = READ.model_copy(update={"paid": Paid(1, 2, 3)})
+    start(dispatch, 1, 0)
+    dispatch.succeeded(1, paid, 0.0)
+    found = paid.model_copy(update={"stored": True, "read_by": 0})
+    assert not dispatch.read_twice(1, found, route=1)
+    assert not dispatch.read_twice(1, paid, route=0)
+    assert dispatch.records[1].wasted == NOTHING
+    assert dispatch.read_twice(1, paid, route=1)
+    assert dispatch.records[1].wasted == paid.paid
+
+
 def read_twice(dispatch: DispatchState) -> PageRecord:
     """Page 1 was read, and waits to be read again."""
     start(dispatch, 1, 0)

@@ -11,7 +11,10 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "workflows" / "document"
 # What an object of these classes is called wherever it is used, and who may write to it.
 PARTS = {
-    "state": ("state.DocumentState", {"DocumentWorkflow", "Preparation", "Dispatcher"}),
+    "state": (
+        "state.DocumentState",
+        {"DocumentWorkflow", "Preparation", "Dispatcher", "DeadlineTimer"},
+    ),
     "pages": (
         "chosen_pages.ChosenPages",
         {"DocumentWorkflow", "People", "Preparation", "Dispatcher", "DocumentState"},
@@ -24,7 +27,7 @@ PARTS = {
         {"DocumentWorkflow", "Preparation", "Dispatcher", "DocumentState"},
     ),
     "end": ("state.DocumentEnd", {"DocumentState"}),
-    "stop": ("stop.StopState", {"DocumentWorkflow", "People"}),
+    "stop": ("stop.StopState", {"DocumentWorkflow", "DeadlineTimer", "People"}),
 }
 # The dispatch has a dictionary of its own by the name of a part.
 SAME_WORD = {("DispatchState", "pages")}

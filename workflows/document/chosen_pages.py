@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from quire.contracts.carried import Carried
 from quire.contracts.codes import ErrorInfo
+from quire.contracts.names import LONGEST_DEADLINE_S
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
 from quire.contracts.steps import ReuseReceipt
 from quire.domain.document.retry import pages_to_retry
@@ -57,7 +58,10 @@ class ChosenPages:
             routes=carried.plan.chain.routes,
             dispatch=carried.plan.dispatch,
             breaker=carried.plan.breaker,
-            deadline=carried.deadline,
+            # Where the deadline may move, no attempt is given less time for it.
+            deadline=carried.started + LONGEST_DEADLINE_S
+            if carried.plan.page_s
+            else carried.deadline,
             vision={n: self.class_of(n) for n in self.vision if n not in taken_over},
             carried=carried.dispatch,
         )
@@ -145,6 +149,13 @@ class ChosenPages:
     def finished(self) -> bool:
         """Every page has ended."""
         return self.dispatch is not None and self.dispatch.finished and not self.unsurveyed
+
+    @property
+    def to_read(self) -> int:
+        """How many pages this run still has to read, or may have to."""
+        if self.dispatch is None:
+            return 0
+        return len(self.dispatch.waiting) + len(self.dispatch.flights) + len(self.unsurveyed)
 
     @property
     def ended(self) -> int:

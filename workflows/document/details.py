@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from quire.contracts.document import DocumentRequest
 from quire.contracts.page import PageRecord
-from quire.contracts.routing import BreakerState
+from quire.contracts.routing import Breaker, BreakerState
 from quire.domain.counts import counted
 from quire.domain.document.details import bar, cut, plain, render_request, request_table, table
 from quire.domain.page_ranges import format_pages
@@ -40,7 +40,8 @@ def _planned_request(request: DocumentRequest, state: DocumentState) -> str:
     was shown at the start belongs to the first."""
     if state.plan is None or state.deadline is None:
         return render_request(request, request.engine)
-    deadline = f"{_date(state.deadline)} UTC ({state.plan.deadline_s:g} s)"
+    allowed_s = round(state.deadline - state.started, 3)
+    deadline = f"{_date(state.deadline)} UTC ({allowed_s:g} s) {state.estimate}".rstrip()
     return request_table(request, state.engine, deadline)
 
 
@@ -100,13 +101,20 @@ def _routes(state: DocumentState, records: Iterable[PageRecord], now: float) -> 
         rows.append(
             (
                 route.key,
-                f"{breaker.state.value} {breaker.reason}".strip(),
+                _breaker(breaker, now),
                 _time(breaker.retry_at, now) if rests else "",
                 dispatch.in_flight_on(index),
                 read[route.key],
             )
         )
     return table(("route", "breaker", "next try, UTC", "in flight", "pages read"), rows)
+
+
+def _breaker(breaker: Breaker, now: float) -> str:
+    words = f"{breaker.state.value} {breaker.reason}".strip()
+    if breaker.learned:
+        words += f", since {_time(breaker.since, now)}, learned from another document"
+    return words
 
 
 def _errors(state: DocumentState) -> str:

@@ -8,13 +8,12 @@ from bisect import insort
 from collections.abc import Mapping
 
 from quire.contracts.carried import CarriedDispatch, CarriedPage
-from quire.contracts.codes import FailureKind
 from quire.contracts.money import NOTHING
 from quire.contracts.names import LOCAL_PROVIDER
 from quire.contracts.page import Classification, PageError, PageRecord, TextSource
 from quire.contracts.routing import Breaker, BreakerPolicy, DispatchPolicy, Route
 from quire.contracts.selection import Assignment, Selection, Snapshot
-from quire.contracts.steps import AttemptFailure, AttemptReceipt
+from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRest
 from quire.domain.routing.adaptive_health import health_of
 from quire.domain.routing.health import Call, barred_by
 from quire.domain.routing.line import sort_of
@@ -58,6 +57,8 @@ class DispatchState:
         self.times = AnswerTimes(len(routes), carried)
         self.fleet = Fleet(routes, carried.workers)
         self._begun = 0
+        # When the last page was read.
+        self.read_at = 0.0
         # An attempt ended without an answer: its page may have to go elsewhere at once.
         self.disturbed = False
         self.crowds = [Crowd() for _ in routes]
@@ -185,8 +186,8 @@ class DispatchState:
         self, number: int, receipt: AttemptReceipt, now: float, attempt: int | None = None
     ) -> Flight | None:
         """The page was read. Returns the other attempt at it, which is to be called off."""
-        flight = self.flights.land(number, attempt, now)
-        other = self.flights.pop(number, None)
+        self.read_at = now
+        flight, other = self.flights.land(number, attempt, now), self.flights.pop(number, None)
         route = self.routes[flight.route]
         if receipt.stored:
             # The answer was in the store: that says nothing of the vendor's health today.
@@ -206,12 +207,15 @@ class DispatchState:
         self._end(number, _source_of(self.routes[read_by]), reused=receipt.reused)
         return other
 
-    def read_twice(self, number: int, receipt: AttemptReceipt) -> None:
-        """The other attempt at a page brought an answer too: it is paid for and not used."""
-        if number in self.records:
-            record = self.records[number]
+    def read_twice(self, number: int, receipt: AttemptReceipt, route: int) -> bool:
+        """Whether another answer is paid for and not used: it may be the first one, found."""
+        record = self.records.get(number)
+        if record and record.read_by == (route if receipt.read_by is None else receipt.read_by):
+            return False
+        if record:
             wasted = record.wasted.plus(receipt.paid).plus(receipt.wasted)
             self.records[number] = record.model_copy(update={"wasted": wasted})
+        return True
 
     def failed(
         self, number: int, failure: AttemptFailure, now: float, attempt: int | None = None
@@ -224,17 +228,13 @@ class DispatchState:
         barred = () if paced else barred_by(self.routes, flight.route, failure.kind)
         page.failed(flight.route, failure, barred)
         if self.adaptive and not paced:
-            page.count_strikes(flight.route, failure, well=self._was_well(flight, failure.kind))
+            # It may be the page's fault where its route served others, and this was no probe.
+            well = not flight.probe and self.health.serves_others(route, failure.kind)
+            page.count_strikes(flight.route, failure, well=well)
             page.back_since = now
-        call = Call(chosen_at=flight.since, left=self.in_flight_on(flight.route))
+        call = Call(chosen_at=flight.since, left=self.flights.calls(flight.route))
         self.health.failed(route, flight.begun_at, failure, flight.seconds, now, call)
         self._wait_unless_under_way(number)
-
-    def _was_well(self, flight: Flight, kind: FailureKind) -> bool:
-        """Whether the failure may be the page's: its route served others, and this was no probe."""
-        lines = self.health.of(self.routes[flight.route])
-        quiet = not any(line.streak for line in lines) or kind is FailureKind.TIMEOUT
-        return quiet and not flight.probe
 
     def _wait_unless_under_way(self, number: int) -> None:
         """A page that was asked of two routes may still be read by the other."""
@@ -250,6 +250,15 @@ class DispatchState:
         self.health.lost(self.routes[flight.route], flight.begun_at)
         crowd = self.crowds[flight.route]
         self.crowds[flight.route] = crowd.after_refusal(now, crowded=crowded)
+        self._wait_unless_under_way(number)
+
+    def rested(self, number: int, told: AttemptRest, now: float, attempt: int | None) -> None:
+        """The attempt never called the vendor, which looks dead to its worker: that is no fault
+        of the page's."""
+        flight = self.flights.land(number, attempt, now)
+        self.disturbed = True
+        route = self.routes[flight.route]
+        self.health.rested(route, flight.begun_at, flight.since, now, told)
         self._wait_unless_under_way(number)
 
     def withdraw(self, number: int) -> None:
@@ -284,9 +293,7 @@ class DispatchState:
 
     def _end(self, number: int, source: TextSource, *, reused: bool = False) -> None:
         page = self.pages[number]
-        error = page.error
-        if source.degraded and error is None:
-            error = self.health.why_no_route()
+        error = page.error or (self.health.why_no_route() if source.degraded else None)
         self.records[number] = page.record(source, error, reused=reused)
 
 

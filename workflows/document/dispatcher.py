@@ -13,8 +13,9 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.names import PROTOCOL, route_queue
     from quire.contracts.plan import DocumentPlan
     from quire.contracts.selection import Assignment
-    from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest
+    from quire.contracts.steps import AttemptFailure, AttemptReceipt, AttemptRequest, AttemptRest
     from workflows.document import options
+    from workflows.document.deadline import DeadlineTimer
     from workflows.document.dispatch import DispatchState
     from workflows.document.flights import Flight
     from workflows.document.outcomes import AsideReason, attempt_outcome
@@ -36,11 +37,14 @@ def _history_is_long() -> bool:
 class Dispatcher:
     """Waits for an attempt's end, a breaker's wake time, a retry request, or the stop."""
 
-    def __init__(self, state: DocumentState, stop: StopState, reporter: Reporter) -> None:
+    def __init__(
+        self, state: DocumentState, stop: StopState, reporter: Reporter, deadline: DeadlineTimer
+    ) -> None:
         self._state = state
         self._stop = stop
         self._reporter = reporter
-        self._ended: list[tuple[int, int, AttemptReceipt | ActivityError]] = []
+        self._deadline = deadline
+        self._ended: list[tuple[int, Flight, AttemptReceipt | ActivityError]] = []
         # By page and number of the attempt: a page may be asked of two routes at once.
         self._attempts: dict[tuple[int, int], asyncio.Task[None]] = {}
         self._wake: asyncio.Task[None] | None = None
@@ -137,6 +141,7 @@ class Dispatcher:
             self._state.pages.survey_failed(rest.error)
             facts = {"error_code": rest.error.code.value, "reason": rest.error.reason}
             workflow.logger.warning("survey_failed", extra=facts)
+        self._deadline.adjust()
 
     def _begin(
         self, plan: DocumentPlan, brief: str, assignment: Assignment, flight: Flight
@@ -154,9 +159,9 @@ class Dispatcher:
     ) -> None:
         dispatch = self._state.pages.require_dispatch()
         route = plan.chain.routes[assignment.route]
-        # Who has nowhere else to go is not hurried on.
+        # Who has nowhere else to go, or whose turn the server gives, is not hurried on.
         waits = assignment.how == "behind" or plan.dispatch.when_busy == "wait"
-        waits = waits or plan.chain.vendor_routes == 1
+        waits = waits or plan.chain.vendor_routes == 1 or route.rate is not None
         hedge = assignment.how == "hedge"
         attempt = len(dispatch.pages[assignment.page].attempts) + 1 + hedge
         again = f", attempt {attempt}" if attempt > 1 else ""
@@ -188,16 +193,17 @@ class Dispatcher:
             )
         except ActivityError as error:
             end = error
-        self._ended.append((assignment.page, flight.number, end))
+        self._ended.append((assignment.page, flight, end))
 
     def _settle(self) -> None:
         """Take in what became of attempts, in the order in which they ended."""
         now = workflow.now().timestamp()
         ended, self._ended = self._ended, []
-        for number, attempt, end in ended:
+        for number, flight, end in ended:
+            attempt = flight.number
             if self._attempts.pop((number, attempt), None) is None:
                 # It was called off before; its page has already ended.
-                self._paid_for_nothing(number, end)
+                self._paid_for_nothing(number, flight, end)
                 continue
             if isinstance(end, AttemptReceipt):
                 self._read(number, attempt, end, now)
@@ -206,10 +212,14 @@ class Dispatcher:
             self._state.pages.require_dispatch().note_attempt(number, now)
             self._state.attempt_settled(number, now)
 
-    def _paid_for_nothing(self, number: int, end: AttemptReceipt | ActivityError) -> None:
-        """Both attempts at a page were answered at the same moment: both are paid."""
-        if isinstance(end, AttemptReceipt) and not self._stop.requested:
-            self._state.pages.require_dispatch().read_twice(number, end)
+    def _paid_for_nothing(
+        self, number: int, flight: Flight, end: AttemptReceipt | ActivityError
+    ) -> None:
+        """Both attempts at a page were answered at the same moment: both are paid, unless one has
+        found the other's answer."""
+        if not isinstance(end, AttemptReceipt) or self._stop.requested:
+            return
+        if self._state.pages.require_dispatch().read_twice(number, end, flight.route):
             self._state.progress.spent.add(end.paid, end.wasted)
 
     def _read(self, number: int, attempt: int, receipt: AttemptReceipt, now: float) -> None:
@@ -231,6 +241,11 @@ class Dispatcher:
                 self._reporter.attempt_crowded_out(number, route.key, len(page.attempts) + 1)
             dispatch.stood_aside(number, now, crowded=crowded, attempt=attempt)
             return
+        if isinstance(outcome, AttemptRest):
+            route = dispatch.routes[dispatch.flights.find(number, attempt).route]
+            self._reporter.attempt_rested(number, route.key, outcome.reason)
+            dispatch.rested(number, outcome, now, attempt)
+            return
         dispatch.failed(number, outcome, now, attempt)
         self._state.progress.spent.add(outcome.wasted)
         self._state.attempt_failed(number)
@@ -238,7 +253,9 @@ class Dispatcher:
         if outcome.kind is FailureKind.TIMEOUT:
             self._reporter.timed_out("attempt")
 
-    def _outcome(self, number: int, error: ActivityError) -> AttemptFailure | AsideReason:
+    def _outcome(
+        self, number: int, error: ActivityError
+    ) -> AttemptFailure | AttemptRest | AsideReason:
         gone = gone_object(error)
         if gone and self._repair and self._repair.accept(gone, self._repaired[number]):
             return "stood_down"

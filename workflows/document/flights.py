@@ -48,6 +48,10 @@ class Flights(dict[int, Flight]):
         """How many attempts are under way on each route."""
         return Counter(flight.route for _, flight in self.every())
 
+    def calls(self, route: int) -> int:
+        """How many of these may be calling: those that do not wait behind others."""
+        return sum(f.route == route and not f.queued for _, f in self.every())
+
     def find(self, page: int, number: int | None) -> Flight:
         """The page's attempt of this number; the first without one."""
         hedge = self.hedges.get(page)

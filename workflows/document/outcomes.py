@@ -12,20 +12,28 @@ from temporalio.exceptions import (
 )
 
 with workflow.unsafe.imports_passed_through():
-    from activities.support.failures import ATTEMPT_FAILED, CROWDED_OUT, HANDED_BACK, STOOD_DOWN
+    from activities.support.failures import (
+        ATTEMPT_FAILED,
+        CROWDED_OUT,
+        HANDED_BACK,
+        RESTING,
+        STOOD_DOWN,
+    )
     from quire.contracts.codes import Code, ErrorInfo, FailureKind
-    from quire.contracts.steps import AttemptFailure
+    from quire.contracts.steps import AttemptFailure, AttemptRest
     from quire.domain import errors
 
 AsideReason = Literal["crowded", "stood_down"]
 
 
-def attempt_outcome(error: ActivityError) -> AttemptFailure | AsideReason:
+def attempt_outcome(error: ActivityError) -> AttemptFailure | AttemptRest | AsideReason:
     """Why an attempt ended without an answer."""
     cause = error.cause
     if isinstance(cause, ApplicationError):
         if cause.type == ATTEMPT_FAILED:
             return AttemptFailure.model_validate(cause.details[0])
+        if cause.type == RESTING:
+            return AttemptRest.model_validate(cause.details[0])
         if cause.type in (STOOD_DOWN, HANDED_BACK):
             return "stood_down"
         if cause.type == CROWDED_OUT:

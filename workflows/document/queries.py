@@ -62,6 +62,7 @@ def status(state: DocumentState) -> DocumentStatus:
         heartbeat_at=_iso(progress.heartbeat),
         started_at=_iso(state.started),
         deadline_at=_iso(state.deadline),
+        estimate=state.estimate,
         completed_at=_iso(end.completed_at),
         error_message=end.error.line() if end.error else None,
         message=end.message,
@@ -175,6 +176,7 @@ def breakers(state: DocumentState) -> list[BreakerStatus]:
             failures=breaker.failures,
             in_flight=load.get(key, 0),
             reason=breaker.reason,
+            learned_since=_iso(breaker.since) if breaker.learned else None,
         )
         for key, breaker in sorted(state.pages.dispatch.health.breakers.items())
     ]

@@ -94,6 +94,11 @@ class Reporter:
         facts = {"page": page, "route": route, "attempt": attempt}
         workflow.logger.info("attempt_crowded_out", extra=facts)
 
+    def attempt_rested(self, page: int, route: str, reason: str) -> None:
+        """No call was made: to the worker, the route looks dead, from whatever document."""
+        _count(metrics.RESTED, route=route)
+        workflow.logger.info("attempt_rested", extra={"page": page, "route": route, "why": reason})
+
     def page_hedged(self, page: int, route: str) -> None:
         """A page is asked of a second route, since the first takes long: both are paid for."""
         _count(metrics.HEDGES, route=route)
@@ -102,6 +107,12 @@ class Reporter:
     def timed_out(self, scope: str) -> None:
         """Time ran out: of an attempt, or of the document."""
         _count(metrics.TIMEOUTS, scope=scope)
+
+    def deadline_moved(self, state: DocumentState, now: float) -> None:
+        """There are more pages to read than the deadline allowed for, or fewer."""
+        facts = {"pages": state.pages.to_read, "seconds": round((state.deadline or now) - now)}
+        workflow.logger.info("deadline_moved", extra=facts)
+        self._render(state, now)
 
     # --- at the end --------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from quire.contracts.plan import DocumentPlan
 from quire.contracts.watch import Healed
 from quire.domain import errors
 from quire.domain.document.attempts import CANCELLED, DEADLINE
+from quire.domain.document.deadline import deadline_words
 from quire.domain.document.stuck import HEALED_WARNING
 from workflows.document.chosen_pages import ChosenPages
 from workflows.document.progress import Phase, Progress
@@ -37,8 +38,9 @@ class DocumentState:
     progress  what people are shown besides
     end       how the document ended
 
-    Its methods are called by `Preparation` (the plan), by `Dispatcher` (the ends of attempts) and
-    by `DocumentWorkflow` (the rest). Queries, details and reporter only read.
+    Its methods are called by `Preparation` (the plan), by `DeadlineTimer` (the deadline), by
+    `Dispatcher` (the ends of attempts) and by `DocumentWorkflow` (the rest). Queries, details and
+    reporter only read.
     """
 
     def __init__(self, job_id: str, started: float, healed: Healed | None = None) -> None:
@@ -62,6 +64,10 @@ class DocumentState:
         self.plan = plan
         self.deadline = deadline
 
+    def set_deadline(self, deadline: float) -> None:
+        """The deadline has moved."""
+        self.deadline = deadline
+
     def take_up(self, carried: Carried, *, text_only: bool) -> None:
         """Begin to read pages, or go on where an earlier run ended."""
         self.set_plan(carried.plan, carried.deadline)
@@ -76,6 +82,7 @@ class DocumentState:
         """The same document for its next run, as far as it has come."""
         return carried.model_copy(
             update={
+                "deadline": self.deadline,
                 "records": self.pages.vision_records(),
                 "dispatch": self.pages.require_dispatch().carry(),
                 "spent": astuple(self.progress.spent),
@@ -133,6 +140,16 @@ class DocumentState:
     def started_at(self) -> str:
         """When the document's first run began, as results write it."""
         return datetime.fromtimestamp(self.started, UTC).isoformat()
+
+    @property
+    def estimate(self) -> str:
+        """What reading takes, where the deadline was set by it."""
+        if self.plan is None or self.deadline is None or self.pages.dispatch is None:
+            return ""
+        unsurveyed = len(self.pages.unsurveyed)
+        pages = len(self.pages.dispatch.pages) + unsurveyed
+        allowed_s = self.deadline - self.started
+        return deadline_words(self.plan, pages, known=not unsurveyed, allowed_s=allowed_s)
 
     @property
     def engine(self) -> str:

@@ -11,8 +11,8 @@ with workflow.unsafe.imports_passed_through():
 
 @dataclass
 class StopState:
-    """The deadline has passed, or a person has cancelled. Written by `DocumentWorkflow` and
-    `People` alone; every step looks at it."""
+    """The deadline has passed, or a person has cancelled. Written by `DocumentWorkflow`,
+    `DeadlineTimer` and `People` alone; every step looks at it."""
 
     deadline_passed: bool = False
     cancelled: bool = False

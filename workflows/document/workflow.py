@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -14,7 +13,6 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.carried import Carried, DocumentRun
     from quire.contracts.codes import ErrorInfo
     from quire.contracts.document import RetryResult
-    from quire.contracts.names import DEADLINE_TIMER
     from quire.contracts.results import DocumentResult
     from quire.contracts.status import (
         BreakerStatus,
@@ -27,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.domain.document.keys import finished_id, reading_id
     from workflows.document import options, queries
     from workflows.document.attributes import attributes_of_failure, attributes_of_result
+    from workflows.document.deadline import DeadlineTimer
     from workflows.document.dispatcher import Dispatcher
     from workflows.document.healed import healed_memo
     from workflows.document.outcomes import document_error
@@ -51,7 +50,8 @@ class DocumentWorkflow:
         self._state = DocumentState(request.job_id, started, healed_memo())
         self._stop = StopState()
         self._reporter = Reporter(self._request)
-        self._dispatcher = Dispatcher(self._state, self._stop, self._reporter)
+        self._deadline = DeadlineTimer(self._state, self._stop, self._reporter)
+        self._dispatcher = Dispatcher(self._state, self._stop, self._reporter, self._deadline)
         self._people = People(
             self._request, self._state, self._stop, self._reporter, self._dispatcher
         )
@@ -82,14 +82,15 @@ class DocumentWorkflow:
     # --- the document, step by step ----------------------------------------------------------
 
     async def _read(self, carried: Carried | None) -> DocumentResult | Carried:
+        begins = carried is None
         if carried is None:
             self._reporter.run_began()
             prepare = Preparation(self._request, self._state, self._stop, self._reporter)
             plan = await prepare.plan()
-            timer = asyncio.create_task(self._watch_deadline(self._state.deadline or 0.0))
+            self._deadline.start(self._state.deadline or 0.0)
             prepared = await prepare.survey(plan)
             if isinstance(prepared, ReuseReceipt):
-                timer.cancel()
+                self._deadline.cancel()
                 self._state.pages.reuse(prepared)
                 return self._done(prepared.result)
             carried = prepared
@@ -97,15 +98,17 @@ class DocumentWorkflow:
             if prepare.rest is not None:
                 self._dispatcher.expect_survey(prepare.rest)
         else:
-            timer = asyncio.create_task(self._watch_deadline(carried.deadline))
+            self._deadline.start(carried.deadline)
         if carried.classes:
             self._state.pages.choose(self._request.pages, carried.source.page_count)
             self._state.take_up(carried, text_only=self._request.text_only)
             self._reporter.take_up(carried)
+            if begins:
+                self._deadline.adjust()
         try:
             return await self._dispatch_and_finalize(carried)
         finally:
-            timer.cancel()
+            self._deadline.cancel()
 
     async def _dispatch_and_finalize(self, carried: Carried) -> DocumentResult | Carried:
         """Once; and again for every retry request that comes before the end."""
@@ -185,11 +188,6 @@ class DocumentWorkflow:
         self._reporter.failed(self._state, info, workflow.now().timestamp(), timed_out=late)
         workflow.upsert_search_attributes(attributes_of_failure(self._state.progress.spent))
         return refused(info.model_copy(update={"error_type": "terminal"}))
-
-    async def _watch_deadline(self, deadline: float) -> None:
-        left = max(0.001, deadline - workflow.now().timestamp())
-        await workflow.sleep(timedelta(seconds=left), summary=DEADLINE_TIMER)
-        self._stop.deadline_passed = True
 
     # --- what people ask: anything may come, see `people.py` ------------------------------------
 

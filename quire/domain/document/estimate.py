@@ -1,9 +1,9 @@
 """What reading a document will take, before anything is spent. Rules of thumb, and pure.
 
 A drawn page costs a token for each 750 pixels (Anthropic's published rule; OpenAI's patches come
-to a little less); four characters are about a token of the prompt, and three and a half of an
-answer, which has more digits and marks. A page without a text layer is taken as a full page of
-print. Models that think write more than this.
+to a little less). A scan is taken as fine enough for all of `IMAGE_MAX_PIXELS`. Four characters are
+about a token of the prompt, and three and a half of an answer, which has more digits and marks. A
+page without a text layer is taken as a full page of print. Models that think write more than this.
 """
 
 from collections.abc import Iterable
@@ -40,14 +40,17 @@ def expect(surveys: Iterable[PageSurvey], reading: ReadingOptions, *, every_page
         if not (every_page or page.classification.needs_vision):
             continue
         calls += 1
-        read += _image_tokens(reading) + _prompt_tokens(page.page, pages, reading)
+        read += _image_tokens(page, reading) + _prompt_tokens(page.page, pages, reading)
         written += round(_answer_chars(page) / ANSWER_CHARS_A_TOKEN)
     return Expected(calls, read, written)
 
 
-def _image_tokens(reading: ReadingOptions) -> int:
+def _image_tokens(page: PageSurvey, reading: ReadingOptions) -> int:
     width, height = (inches * reading.image.dpi for inches in PAGE_INCHES)
-    return round(width * height / PIXELS_A_TOKEN)
+    pixels = width * height
+    if page.classification is Classification.SCANNED:
+        pixels = max(pixels, reading.image.max_pixels)
+    return round(pixels / PIXELS_A_TOKEN)
 
 
 def _prompt_tokens(page: int, pages: dict[int, PageSurvey], reading: ReadingOptions) -> int:

@@ -4,15 +4,16 @@ from quire.contracts.document import DocumentRequest
 from quire.contracts.names import LOCAL_PROVIDER, setting_name
 from quire.contracts.plan import DocumentPlan, PlanDefaults
 from quire.contracts.reading import ReadingOptions, TextOptions
-from quire.contracts.routing import BreakerPolicy, ChainRequest, DispatchPolicy, Trip
+from quire.contracts.routing import BreakerPolicy, Chain, ChainRequest, DispatchPolicy, Trip
 from quire.domain import errors
+from quire.domain.document.deadline import LOCAL_PAGE_S
 from quire.domain.document.prompt import PROMPT_VERSION
 from quire.domain.routing.routes import build_chain
 
 # So many pages are surveyed first, and models are asked for them while the rest is surveyed.
 SURVEY_HEAD = 25
 # Of the rules in `quire/domain/layout/`: local answers of other versions are not used again.
-TEXT_VERSION = 2
+TEXT_VERSION = 3
 
 
 def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequest:
@@ -29,6 +30,7 @@ def chain_request(request: DocumentRequest, defaults: PlanDefaults) -> ChainRequ
         local_ocr=defaults.local_ocr,
         local_missing=defaults.local_missing,
         limit=defaults.limit,
+        rate=defaults.rate,
         local_limit=defaults.local_limit,
         local_timeout_s=defaults.local_timeout_s,
     )
@@ -49,15 +51,23 @@ def make_plan(
         prompt_version=PROMPT_VERSION,
         text=TextOptions(version=TEXT_VERSION, hyphens=defaults.hyphens),
     )
+    chain = build_chain(chain_request(request, defaults))
     return DocumentPlan(
-        chain=build_chain(chain_request(request, defaults)),
+        chain=chain,
         deadline_s=request.deadline_s or defaults.deadline_s,
         breaker=breaker_policy(request, defaults),
         dispatch=dispatch_policy(request, defaults),
         reading=reading,
         every_page=defaults.every_page,
         survey_head=SURVEY_HEAD,
+        page_s=_page_s(chain, asked=defaults.deadline_given or request.deadline_s is not None),
     )
+
+
+def _page_s(chain: Chain, *, asked: bool) -> float:
+    """What a page adds to the deadline: nothing where a person asked for one, or a vendor reads."""
+    alone = {route.provider for route in chain.routes} == {LOCAL_PROVIDER}
+    return LOCAL_PAGE_S if alone and not asked else 0.0
 
 
 def breaker_policy(request: DocumentRequest, defaults: PlanDefaults) -> BreakerPolicy:

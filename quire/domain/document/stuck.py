@@ -11,6 +11,9 @@ from quire.contracts.watch import Healed, StuckDocument
 GRACE_S = 60.0
 # A document that starting again did not help is not started a third time.
 MOST_HEALS = 1
+# So often a task gets no answer in a row before that is its own doing: workers that are killed one
+# after the other leave the same mark on a document that is well.
+LOST_TRIES = 5
 # Why a stuck run was ended. Whoever waits for it waits for the next one.
 HEALED_REASON = "quire-watch: the document was stuck and is started again"
 HEALED_WARNING = "the document was stuck and was started again; pages read before were kept"
@@ -34,6 +37,8 @@ class OpenRun:
     # Activities under way or in a queue.
     activities: int
     healed: int
+    # No worker has said that the present task fails: it only got no answer.
+    unanswered: bool = False
 
     def judged(self) -> StuckDocument | None:
         """The document, if it is stuck."""
@@ -51,7 +56,7 @@ def why_stuck(run: OpenRun) -> Literal["tasks_fail", "past_deadline"] | None:
     Past its deadline, one that waits for a worker to take its first task, or that has an activity
     under way, as after an outage, is still about to end.
     """
-    if run.marked:
+    if run.marked and (not run.unanswered or run.tries >= LOST_TRIES):
         return "tasks_fail"
     if not run.overdue:
         return None

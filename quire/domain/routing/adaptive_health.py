@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from quire.contracts.routing import BreakerPolicy, BreakerState, Route
-from quire.contracts.steps import AttemptFailure
+from quire.contracts.steps import AttemptFailure, AttemptRest
 from quire.domain.routing import line as lines
 from quire.domain.routing.health import BegunAt, Call, Health
 from quire.domain.routing.time_budget import LEAST_CUT_S
@@ -33,6 +33,16 @@ class AdaptiveHealth(Health):
         limit = limit or route.limit
         self.breakers[route.key] = lines.answer(of_route, begun_at[0], now, limit, pause_s)
         self._succeed(route.provider, begun_at[1], now)
+
+    def rested(
+        self, route: Route, begun_at: BegunAt, chosen_at: float, now: float, told: AttemptRest
+    ) -> None:
+        """A worker made no call: the route, or its provider, looks dead to it."""
+        for key, begun in zip((route.key, route.provider), begun_at, strict=True):
+            if (key == route.provider) is told.of_provider:
+                self.breakers[key] = lines.learn(self.breakers[key], begun, chosen_at, now, told)
+            else:
+                self._lose(key, begun)
 
     def _timeout_counts(self, route: Route, given_s: float) -> bool:
         """A call that was cut off for what others took had enough time too."""

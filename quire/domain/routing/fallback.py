@@ -94,6 +94,9 @@ def _gone(snapshot: Snapshot, index: int, opens_at: float) -> bool:
         return True
     view = snapshot.routes[index]
     both = (view.breaker, view.provider_breaker)
+    if view.in_flight and any(line.learned for line in both):
+        # A worker that tells us so lets one call through: that may be ours, under way.
+        return False
     return snapshot.policy.mode != "hold" and any(looks_dead(b, snapshot.now) for b in both)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from quire.contracts.codes import FailureKind
 from quire.contracts.page import PageError
 from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, Route
-from quire.contracts.steps import AttemptFailure
+from quire.contracts.steps import AttemptFailure, AttemptRest
 from quire.domain.errors import MEANING, every_route_rests, no_model_configured
 from quire.domain.routing import breaker as breakers
 from quire.domain.routing.time_budget import timeout_counts
@@ -55,6 +55,10 @@ class Health:
         """Both breakers are closed."""
         return all(breaker.state is BreakerState.CLOSED for breaker in self.of(route))
 
+    def serves_others(self, route: Route, kind: FailureKind) -> bool:
+        """No failure of its lines lasts. A timeout comes so late that this says nothing of it."""
+        return kind is FailureKind.TIMEOUT or not any(line.streak for line in self.of(route))
+
     def reasons(self) -> list[str]:
         """Why breakers are not closed, each reason once."""
         return sorted({breaker.reason for breaker in self.breakers.values() if breaker.reason})
@@ -96,6 +100,12 @@ class Health:
         """The attempt ended without a verdict: a probe's place is free again."""
         self._lose(route.key, begun_at[0])
         self._lose(route.provider, begun_at[1])
+
+    def rested(
+        self, route: Route, begun_at: BegunAt, chosen_at: float, now: float, told: AttemptRest
+    ) -> None:
+        """The attempt was told that its line looks dead. Only the adaptive rule asks for that."""
+        self.lost(route, begun_at)
 
     def failed(
         self,

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from quire.contracts.codes import FailureKind
 from quire.contracts.routing import Breaker, BreakerPolicy, BreakerState, Sort
-from quire.contracts.steps import AttemptFailure
+from quire.contracts.steps import AttemptFailure, AttemptRest
 from quire.domain.errors import MEANING
 from quire.domain.routing.breaker import cooldown, lose_probe
 
@@ -60,7 +60,7 @@ def looks_dead(line: Breaker, now: float) -> bool:
     """Whether nothing is to be hoped of it in this document, as far as can be seen now."""
     if not line.streak:
         return False
-    if line.sort == "out":
+    if line.sort == "out" or line.learned:
         return True
     if line.sort == "sick" and not line.answered and line.streak >= STRIKES:
         return True
@@ -80,7 +80,7 @@ def answer(
     width = None if line.width is None else line.width + 1
     if width is not None and limit is not None and width >= limit:
         width = None
-    alive = {"answered": True, "last_answer": now, "width": width}
+    alive = {"answered": True, "last_answer": now, "width": width, "learned": False}
     if begun_at != line.changes:
         # It is alive, but the answer is from before it changed: it opens nothing.
         alive["streak"] = 0 if line.sort == "pace" else line.streak
@@ -108,6 +108,29 @@ def fail(line: Breaker, begun_at: int, now: float, policy: BreakerPolicy, blow: 
         # Others were answered meanwhile: it says nothing of the line, but the probe is over.
         return lose_probe(line, begun_at)
     return _struck(line, now, policy, blow)
+
+
+def learn(line: Breaker, begun_at: int, chosen_at: float, now: float, told: AttemptRest) -> Breaker:
+    """An attempt begun at change `begun_at` was told that the line looks dead: it made no call.
+
+    That is no change: the one call that a worker lets through may still open the line.
+    """
+    probed = line.state is BreakerState.HALF_OPEN
+    if line.last_answer > chosen_at or (probed and begun_at != line.changes):
+        # This document knows better, or is about to.
+        return lose_probe(line, begun_at)
+    return line.model_copy(
+        update={
+            "state": BreakerState.OPEN,
+            "changes": line.changes + probed,
+            "retry_at": max(line.retry_at, now + min(_positive(told.rest_s), LONGEST_PAUSE_S)),
+            "reason": told.reason,
+            "streak": max(1, line.streak),
+            "sort": "sick",
+            "since": now - _positive(told.failing_s),
+            "learned": True,
+        }
+    )
 
 
 def _struck(line: Breaker, now: float, policy: BreakerPolicy, blow: Blow) -> Breaker:

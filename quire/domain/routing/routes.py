@@ -7,10 +7,11 @@ from quire.contracts.names import LOCAL_MODEL, LOCAL_PROVIDER
 from quire.contracts.routing import Chain, ChainRequest, ProviderPlan, Route
 
 
-def prepared_ahead(limit: int) -> int:
+def prepared_ahead(limit: int, rate: float | None = None) -> int:
     """How many attempts beyond its slots a worker takes up, so that their pages are drawn when
-    slots fall free. As many again: slots that began together fall free together."""
-    return limit
+    slots fall free. As many again: slots that began together fall free together. None where calls
+    are counted by the second: the server counts what it hands out, and that must be called now."""
+    return limit if rate is None else 0
 
 
 def build_chain(request: ChainRequest) -> Chain:
@@ -28,13 +29,16 @@ def build_chain(request: ChainRequest) -> Chain:
             left_out[provider] = f"{provider} is left out: {missing}"
             continue
         timeout = plan.timeout_s if plan else request.local_timeout_s
-        limit = request.local_limit if provider == LOCAL_PROVIDER else request.limit
+        local = provider == LOCAL_PROVIDER
+        limit = request.local_limit if local else request.limit
+        rate = None if local else request.rate
         route = Route(
             provider=provider,
             model=model,
             limit=limit,
             timeout_s=timeout,
-            ahead=prepared_ahead(limit),
+            ahead=prepared_ahead(limit, rate),
+            rate=rate,
         )
         if route not in routes:
             routes.append(route)

@@ -12,7 +12,7 @@ from bench.peers.budget import Budget, OutOfTime
 from bench.peers.contest import ANSWER, Claim, Job
 from bench.peers.contestants import Vlm4ocr, Vlmparse
 from bench.peers.fault_report import part as fault_part
-from bench.peers.faults import THIRD_429, suffer
+from bench.peers.faults import THIRD_429, suffer, try_well
 from bench.peers.page_marks import marks_in
 from bench.peers.quire_variants import fastest, large_pictures, one_route
 from bench.peers.report import part
@@ -199,3 +199,11 @@ def test_a_tool_that_cannot_run_is_a_line_and_ends_nothing(
     said = capsys.readouterr().err
     assert "silent, run 1: 0 of 2 pages" in said
     assert f"{THIRD_429.name}: silent: 0 of 2 pages" in said
+
+
+def test_tool_that_cannot_read_here_is_not_said_to_suffer(tmp_path: Path) -> None:
+    with StandInProcess() as vendor:
+        able, failed = try_well([Broken(), Silent()], vendor, tmp_path, 8, Budget())
+    assert able == []
+    assert failed[0].startswith("broken: with a vendor that is well: FileNotFoundError")
+    assert failed[1].endswith("no page read, exit code 0")

@@ -11,7 +11,7 @@ import pytest
 
 from bench.peers.budget import Budget
 from bench.peers.contest import ANSWER, Claim, Job
-from bench.peers.faults import KILLED, suffer
+from bench.peers.faults import KILLED, suffer, try_well
 from bench.peers.run_tool import job_for, prepare, run
 from testing.vendor.process import StandInProcess
 
@@ -96,3 +96,8 @@ def test_what_a_killed_tool_asks_again_is_counted(vendor: StandInProcess, tmp_pa
     assert (row["recovered"], row["pages"], row["exit_code"]) == (2, 2, 0)
     assert (row["repeated"], row["calls"]) == (1, 4)
     assert (row["truth"], row["note"]) == ("none is missing", "")
+
+
+def test_tool_that_reads_here_may_suffer(vendor: StandInProcess, tmp_path: Path) -> None:
+    reader = Script(READS)
+    assert try_well([reader], vendor, tmp_path, 8, Budget()) == ([reader], [])
