@@ -17,6 +17,8 @@ from testing.vendor.standin import StandIn
 
 # Settings of the machine, such as a `.env` in the repository's root, must not decide a test.
 os.environ["QUIRE_CONFIG"] = "none"
+# Clients in this process, and programs that tests start; see `testing.tool` and `testing.service`.
+os.environ["QUIRE_SERVICE_MODE"] = "off"
 pytest_plugins = ("tests.lanes", "tests.skip_report")
 
 

@@ -58,6 +58,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "activities", "workflows", "temporalio",
     ),
     "quire/stop_signals.py": (),
+    "quire/service": (
+        "quire.contracts", "quire.domain", "quire.settings", "quire.app", "quire.stop_signals",
+        "quire.telemetry", "quire.temporal", "structlog", "temporalio",
+    ),
     "quire/worker_process.py": (
         "quire.contracts", "activities", "workflows", "quire.app", "quire.domain",
         "quire.settings", "quire.stop_signals", "quire.telemetry", "quire.temporal",
@@ -65,7 +69,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "quire/jobs": (
         "quire.contracts", "quire.domain", "quire.ports", "quire.settings", "quire.app",
-        "quire.temporal", "quire.sources", "quire.store", "quire.telemetry.traces", "workflows",
+        "quire.temporal", "quire.sources", "quire.store", "quire.service", "quire.telemetry.traces",
+        "workflows",
         # How a vendor is probed, by `doctor`.
         "quire.providers.registry",
         "temporalio", "httpx",

@@ -22,18 +22,16 @@ from activities.document.recognize import RecognizePage
 from activities.document.reuse import ReuseResult
 from activities.document.select import select_routes
 from activities.document.survey import SurveyDocument
-from activities.support.gate import RouteGate
-from activities.support.slots import Slots
 from activities.watch.find import FindStuck
 from activities.watch.heal import HealDocument
 from quire.app.parts import Parts, open_ingest, served_routes
 from quire.contracts.document import DocumentRequest
 from quire.contracts.names import (
-    BATCH_QUEUE,
-    DOCUMENTS_QUEUE,
     LOCAL_PROVIDER,
     ROLES,
     WORKFLOW_QUEUE,
+    batches_queue,
+    documents_queue,
     route_queue,
 )
 from quire.domain.document.plan import make_plan
@@ -61,8 +59,10 @@ def build_workers(
     parts: Parts,
     roles: tuple[str, ...] = ROLES,
     grace: timedelta | None = None,
+    queue: str = WORKFLOW_QUEUE,
 ) -> list[Worker]:
-    """One worker a queue; a worker of a route takes at most the route's limit at a time.
+    """One worker a queue, beside this workflow queue; a worker of a route takes at most the route's
+    limit at a time, which all workers of the same parts share.
 
     `grace` is how long a shutdown waits for calls in flight; without it, as long as one may take.
     """
@@ -71,16 +71,16 @@ def build_workers(
     if "workflows" in roles:
         runner = WholeTaskRunner(client)
         runs = OpenRuns(client, parts.settings.document_processing_timeout)
-        workers.append(_workflow_worker(make, parts, runner, runs))
+        workers.append(_workflow_worker(partial(make, task_queue=queue), parts, runner, runs))
         runner.serve(workers[-1])
         warn_of_untried_sdk()
     if "documents" in roles:
-        workers.append(_document_worker(make, parts))
+        workers.append(_document_worker(partial(make, task_queue=documents_queue(queue)), parts))
         # Not with the workflows: a command that only answers a query must not take up the wait for
         # a batch's documents.
-        workers.append(_batch_worker(make, parts, client))
+        workers.append(_batch_worker(make, parts, client, queue))
     if "ai" in roles:
-        workers += _route_workers(make, parts)
+        workers += _route_workers(make, parts, queue)
     return workers
 
 
@@ -110,7 +110,6 @@ def _workflow_worker(
     reuse = ReuseResult(parts.store, parts.results)
     plan_batch = PlanBatch(guard.check, parts.settings.batch_deadline)
     return make(
-        task_queue=WORKFLOW_QUEUE,
         workflow_runner=runner,
         # How long tasks and queries wait for a lost worker before another one gets them.
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
@@ -131,16 +130,16 @@ def _workflow_worker(
     )
 
 
-def _batch_worker(make: Callable[..., Worker], parts: Parts, client: Client) -> Worker:
+def _batch_worker(make: Callable[..., Worker], parts: Parts, client: Client, queue: str) -> Worker:
     batches = BatchStore(parts.store)
 
     def engine_of(request: DocumentRequest) -> str:
         return make_plan(request, parts.defaults).engine
 
-    documents = ServerDocuments(client, engine_of)
+    documents = ServerDocuments(client, engine_of, queue)
     stop = StopBatch(batches, documents)
     return make(
-        task_queue=BATCH_QUEUE,
+        task_queue=batches_queue(queue),
         activities=[
             LoadBatch(batches).load_batch,
             StartDocuments(batches, documents, parts.results).start_documents,
@@ -161,22 +160,21 @@ def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
         parts.store, parts.documents, parts.unseal, parts.traces, parallel=os.cpu_count() or 2
     )
     return make(
-        task_queue=DOCUMENTS_QUEUE,
         activities=[ingest.ingest_source, survey.survey_document],
         max_concurrent_activities=parts.settings.worker_concurrency,
     )
 
 
-def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
+def _route_workers(make: Callable[..., Worker], parts: Parts, queue: str) -> list[Worker]:
     routes = served_routes(parts)
     recognize = RecognizePage(
         parts.store,
         parts.documents,
         parts.providers,
-        Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
+        parts.slots,
         parts.unseal,
         parts.traces,
-        RouteGate(parts.defaults.breaker),
+        parts.gate,
     )
     rates = {
         route: None if route[0] == LOCAL_PROVIDER else parts.settings.max_rate_per_model
@@ -184,7 +182,7 @@ def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
     }
     return [
         make(
-            task_queue=route_queue(*route),
+            task_queue=route_queue(*route, queue),
             activities=[recognize.recognize_page],
             max_concurrent_activities=limit + prepared_ahead(limit, rates[route]),
             # The server keeps to the rate for all workers; eager activities would pass it by.

@@ -57,6 +57,8 @@ class Answer:
     printed: bool = False
     # In place of the job, of a command that is about a batch.
     batch_id: str | None = None
+    # A service has the job, and goes on with it after an interrupt.
+    goes_on: bool = False
 
     def print_json(self, body: object) -> None:
         """Print the one JSON object."""

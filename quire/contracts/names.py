@@ -1,5 +1,7 @@
 """Queue names, workflow ids and other names and limits that processes agree on."""
 
+import re
+
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
 # Apart: who waits for the documents of a batch must not keep a slot from their steps.
@@ -49,9 +51,30 @@ def setting_name(provider: str, field: str) -> str:
     return f"{provider}_{field}".upper().replace("-", "_")
 
 
-def route_queue(provider: str, model: str) -> str:
-    """The task queue of one route."""
-    return f"quire-ai-{provider}-{model}"
+def seat_queue(seat: int) -> str:
+    """The workflow queue of a seat: those who serve a state folder under different settings at the
+    same time have seats, and queues, of their own. The first has the usual names."""
+    return WORKFLOW_QUEUE if seat == 1 else f"{WORKFLOW_QUEUE}-{seat}"
+
+
+def usual_queue(queue: str) -> str:
+    """The name that a seat's queue would have on the first seat."""
+    return re.sub(rf"^{WORKFLOW_QUEUE}-\d+(?=-|$)", WORKFLOW_QUEUE, queue)
+
+
+def documents_queue(workflow_queue: str) -> str:
+    """The queue of the documents' steps, beside this workflow queue."""
+    return f"{workflow_queue}-documents"
+
+
+def batches_queue(workflow_queue: str) -> str:
+    """The queue of the steps of batches, beside this workflow queue."""
+    return f"{workflow_queue}-batches"
+
+
+def route_queue(provider: str, model: str, workflow_queue: str = WORKFLOW_QUEUE) -> str:
+    """The task queue of one route, beside this workflow queue."""
+    return f"{workflow_queue}-ai-{provider}-{model}"
 
 
 def workflow_id(job_id: str) -> str:

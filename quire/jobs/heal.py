@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from temporalio.client import WorkflowFailureError
 
-from quire.contracts.names import WATCH_SCHEDULE, WORKFLOW_QUEUE
+from quire.contracts.names import WATCH_SCHEDULE
 from quire.contracts.watch import StuckDocument, WatchRequest, WatchResult
 from quire.domain import errors
 from quire.domain.document.stuck import may_be_healed
@@ -39,7 +39,7 @@ async def heal_documents(jobs: Jobs) -> WatchResult:
             WatchWorkflow.run,
             WatchRequest(look_again_s=LOOK_AGAIN_S),
             id=f"{WATCH_SCHEDULE}-{secrets.token_hex(4)}",
-            task_queue=WORKFLOW_QUEUE,
+            task_queue=jobs.queue,
             execution_timeout=WATCH_WITHIN,
         )
     except WorkflowFailureError:

@@ -1,6 +1,5 @@
 """Submits a document: prepares its request and starts its job."""
 
-from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
@@ -59,7 +58,7 @@ async def submit(jobs: Jobs, request: DocumentRequest, *, replace: bool = False)
     reuse = WorkflowIDReusePolicy
     once = reuse.ALLOW_DUPLICATE if request.force else reuse.ALLOW_DUPLICATE_FAILED_ONLY
     try:
-        return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL, once)
+        return await _start(jobs, request, engine, WorkflowIDConflictPolicy.FAIL, once)
     except WorkflowAlreadyStartedError:
         if request.force:
             raise errors.job_in_the_way(request.job_id) from None
@@ -83,7 +82,7 @@ async def _replace(jobs: Jobs, request: DocumentRequest, engine: str | None) -> 
             request = request.model_copy(update={"replaced": tuple(earlier)})
             conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
         try:
-            return await _start(jobs.client, request, engine, conflict)
+            return await _start(jobs, request, engine, conflict)
         except WorkflowAlreadyStartedError:
             # Someone has started it since it was looked at: whose is it?
             continue
@@ -93,7 +92,7 @@ async def _replace(jobs: Jobs, request: DocumentRequest, engine: str | None) -> 
 async def submit_again(jobs: Jobs, request: DocumentRequest) -> Handle:
     """A new run of a job that has ended."""
     engine = _engine(jobs.settings, request)
-    return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL)
+    return await _start(jobs, request, engine, WorkflowIDConflictPolicy.FAIL)
 
 
 def _engine(settings: Settings, request: DocumentRequest) -> str | None:
@@ -105,10 +104,12 @@ def _engine(settings: Settings, request: DocumentRequest) -> str | None:
 
 
 async def _start(
-    client: Client,
+    jobs: Jobs,
     request: DocumentRequest,
     engine: str | None,
     conflict: WorkflowIDConflictPolicy,
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
 ) -> Handle:
-    return await start_document(client, request, engine, conflict=conflict, reuse=reuse)
+    return await start_document(
+        jobs.client, request, engine, queue=jobs.queue, conflict=conflict, reuse=reuse
+    )

@@ -30,10 +30,14 @@ Handle = WorkflowHandle[Any, DocumentResult]
 
 class ServerDocuments:
     """Starts each document once, however often it is asked to. `engine_of` names the provider of
-    the first route, for lists."""
+    the first route, for lists;
+    `queue` is where the batch's own workflow is."""
 
-    def __init__(self, client: Client, engine_of: Callable[[DocumentRequest], str]) -> None:
+    def __init__(
+        self, client: Client, engine_of: Callable[[DocumentRequest], str], queue: str
+    ) -> None:
         self._client = client
+        self._queue = queue
         self._engine_of = engine_of
 
     async def start(self, request: DocumentRequest, batch_id: str, take: int) -> None:
@@ -52,6 +56,7 @@ class ServerDocuments:
                 self._client,
                 request,
                 self._engine_of(request),
+                queue=self._queue,
                 reuse=reuse,
                 batch=InBatch(batch_id, take),
             )

@@ -22,7 +22,6 @@ from quire.contracts.names import (
     NAME_MEMO,
     STARTED_MEMO,
     TAKE_MEMO,
-    WORKFLOW_QUEUE,
     workflow_id,
 )
 from quire.contracts.results import DocumentResult
@@ -48,17 +47,18 @@ async def start_document(
     request: DocumentRequest,
     engine: str | None,
     *,
+    queue: str,
     conflict: WorkflowIDConflictPolicy = WorkflowIDConflictPolicy.FAIL,
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
     batch: InBatch | None = None,
 ) -> WorkflowHandle[Any, DocumentResult]:
-    """Start the workflow; `WorkflowAlreadyStartedError` where the policies forbid it."""
+    """Start the workflow on this queue; `WorkflowAlreadyStartedError` where the policies forbid it."""
     try:
         return await client.start_workflow(
             WORKFLOW,
             DocumentRun.of(request),
             id=workflow_id(request.job_id),
-            task_queue=WORKFLOW_QUEUE,
+            task_queue=queue,
             result_type=DocumentResult,
             id_conflict_policy=conflict,
             id_reuse_policy=reuse,

@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
         StopRequest,
         WriteRequest,
     )
-    from quire.contracts.names import BATCH_QUEUE
+    from quire.contracts.names import batches_queue
     from quire.domain.page_ranges import format_pages
     from workflows.batch.queries import iso_time
     from workflows.batch.state import BatchState
@@ -63,7 +63,7 @@ class BatchSteps:
         return await workflow.execute_activity_method(
             LoadBatch.load_batch,
             LoadRequest(batch_id=request.batch_id, documents=request.documents),
-            task_queue=BATCH_QUEUE,
+            task_queue=_queue(),
             start_to_close_timeout=SHORT,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=PATIENT,
@@ -84,7 +84,7 @@ class BatchSteps:
                 ended=state.settled_of(numbers),
                 group=self._next_group(),
             ),
-            task_queue=BATCH_QUEUE,
+            task_queue=_queue(),
             start_to_close_timeout=SHORT,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=PATIENT,
@@ -100,7 +100,7 @@ class BatchSteps:
                 running=self._open(),
                 group=self._next_group(),
             ),
-            task_queue=BATCH_QUEUE,
+            task_queue=_queue(),
             start_to_close_timeout=LONG,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=PATIENT,
@@ -114,7 +114,7 @@ class BatchSteps:
         await workflow.execute_activity_method(
             StopBatch.stop_documents,
             StopRequest(batch_id=request.batch_id, user_id=request.user_id, running=self._open()),
-            task_queue=BATCH_QUEUE,
+            task_queue=_queue(),
             start_to_close_timeout=SHORT,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=PATIENT,
@@ -136,7 +136,7 @@ class BatchSteps:
                     take=take,
                     group=self._next_group(),
                 ),
-                task_queue=BATCH_QUEUE,
+                task_queue=_queue(),
                 start_to_close_timeout=SHORT,
                 heartbeat_timeout=options.HEARTBEAT,
                 retry_policy=PATIENT,
@@ -156,7 +156,7 @@ class BatchSteps:
                 cancelled=state.cancelled,
                 stopped_by=state.stopped_by if state.counts.not_started else None,
             ),
-            task_queue=BATCH_QUEUE,
+            task_queue=_queue(),
             start_to_close_timeout=SHORT,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=PATIENT,
@@ -169,3 +169,7 @@ class BatchSteps:
     def _next_group(self) -> int:
         self._groups += 1
         return self._groups
+
+
+def _queue() -> str:
+    return batches_queue(workflow.info().task_queue)

@@ -7,6 +7,7 @@ import typer
 
 from quire.cli.batch.options import BatchId, BatchOut, MaxCost
 from quire.cli.batch.start import BatchOutput
+from quire.cli.connection import connected, roles_to_leave
 from quire.cli.options import AsJson, Owner
 from quire.cli.output import Exit, say
 from quire.cli.run_command import command_settings, run
@@ -75,14 +76,14 @@ def _order(
     *,
     as_json: bool,
 ) -> Exit:
-    """The server keeps the order for a worker; without a cluster, that is the one of the command
-    that runs the batch, or of the next one."""
+    """The server keeps the order for a worker: that of a cluster or of the service; without them,
+    that of the command that runs the batch, or of the next one."""
     context.obj.batch_id = batch_id
 
     async def work() -> Exit:
-        from quire.jobs.session import open_jobs
-
-        async with open_jobs(command_settings(), roles=("workflows",)) as jobs:
+        settings = command_settings()
+        roles = roles_to_leave(settings) or ("workflows",)
+        async with connected(settings, context.obj, roles, own_settings=False) as jobs:
             await order(jobs)
         say(f"batch {batch_id}: {word}")
         if as_json:
@@ -111,9 +112,10 @@ def retry(
         from quire.contracts.names import ROLES
         from quire.jobs.access import Caller
         from quire.jobs.batch.control import retry_batch
-        from quire.jobs.session import open_jobs
 
-        async with open_jobs(command_settings(), roles=() if detach else ROLES) as jobs:
+        settings = command_settings()
+        roles = roles_to_leave(settings) if detach else ROLES
+        async with connected(settings, output.answer, roles) as jobs:
             handle = await retry_batch(jobs, batch, Caller(user), max_cost)
             if detach:
                 say(f"batch {batch}: is read again")

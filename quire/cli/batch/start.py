@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
 
 from quire.cli.arguments import check_out, seconds_of
 from quire.cli.batch.options import BatchOut, FollowLinks, MaxCost, Sources
+from quire.cli.connection import connected, roles_to_leave
 from quire.cli.options import AsJson, Engine, Owner, Prompt, TextOnly
 from quire.cli.output import Answer, Exit, say
 from quire.cli.program import tool_name
@@ -21,6 +22,9 @@ from quire.domain.counts import counted
 from quire.domain.errors import UsageError
 from quire.jobs.job_id import check_batch_id, new_job_id
 from quire.settings import Settings
+
+if TYPE_CHECKING:
+    from quire.jobs.session import Jobs
 
 TELL_EVERY_S = 5.0
 
@@ -90,6 +94,7 @@ def start(
         },
     )
     output = BatchOutput(context.obj, as_json=as_json, out=out, strict=strict)
+    hasten_service(settings)
     return run(_start(settings, request, source, output, detach=detach, links=follow_links))
 
 
@@ -115,7 +120,6 @@ async def _start(
     from quire.cli.batch.show import show_batch
     from quire.jobs.batch.prepare import find_sources, prepare_sources
     from quire.jobs.batch.submit import check_engines, submit_batch
-    from quire.jobs.session import open_jobs
 
     found, notes = await find_sources(settings, sources, follow_links=links)
     check_engines(settings, [request.options.engine, *(one.engine for one in found)])
@@ -124,20 +128,22 @@ async def _start(
     say(f"{counted(len(found), 'document')} found; they go into the store")
     prepared = await prepare_sources(settings, request.batch_id, found, _said_every_so_often())
     request = request.model_copy(update={"documents": len(prepared.items)})
-    async with open_jobs(settings, roles=() if detach else ROLES) as jobs:
+    roles = roles_to_leave(settings) if detach else ROLES
+    async with connected(settings, output.answer, roles) as jobs:
         handle = await submit_batch(jobs, request, prepared.items)
         output.answer.batch_id = request.batch_id
         where = f"; Web UI: {jobs.ui_url}" if jobs.ui_url and not detach else ""
         say(f"batch {request.batch_id} (workflow {batch_workflow_id(request.batch_id)}){where}")
         if detach:
-            return _detached(settings, request, output)
+            return _detached(jobs, request, output)
         result = await follow_batch(handle)
         return await show_batch(jobs, result.batch_id, output)
 
 
-def _detached(settings: Settings, request: BatchRequest, output: BatchOutput) -> Exit:
+def _detached(jobs: "Jobs", request: BatchRequest, output: BatchOutput) -> Exit:
     tool = tool_name()
-    goes_on = "" if settings.cluster else "; it goes on while any command of this state folder runs"
+    alone = jobs.embedded and not jobs.service
+    goes_on = "; it goes on while any command of this state folder runs" if alone else ""
     say(f"follow it with: {tool} batch watch {request.batch_id}{goes_on}")
     if output.as_json:
         ids = {"batch_id": request.batch_id, "workflow_id": batch_workflow_id(request.batch_id)}

@@ -6,6 +6,7 @@ import typer
 
 from quire.cli.batch.options import BatchId, BatchOut
 from quire.cli.batch.start import BatchOutput
+from quire.cli.connection import connected
 from quire.cli.options import AsJson
 from quire.cli.output import Exit
 from quire.cli.run_command import command_settings, run
@@ -54,9 +55,8 @@ def watch(
         from quire.cli.batch.show import show_batch
         from quire.domain import errors
         from quire.jobs.batch.handles import batch_handle, describe_batch
-        from quire.jobs.session import open_jobs
 
-        async with open_jobs(command_settings()) as jobs:
+        async with connected(command_settings(), output.answer, own_settings=False) as jobs:
             try:
                 await describe_batch(jobs.client, batch)
             except errors.BatchNotFound:

@@ -16,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from quire.app.parts import open_store, plan_defaults
 from quire.contracts.batch import BatchRequest, SourceItem
 from quire.contracts.batch_steps import BatchRun
-from quire.contracts.names import NAME_MEMO, STARTED_MEMO, WORKFLOW_QUEUE, batch_workflow_id
+from quire.contracts.names import NAME_MEMO, STARTED_MEMO, batch_workflow_id
 from quire.domain import errors
 from quire.domain.document.plan import refuse_unusable_engine
 from quire.jobs.batch.handles import Handle, batch_handle, describe_batch
@@ -53,7 +53,7 @@ async def start_batch(jobs: Jobs, request: BatchRequest, *, again: bool = False)
             BatchWorkflow.run,
             BatchRun.of(request),
             id=batch_workflow_id(request.batch_id),
-            task_queue=WORKFLOW_QUEUE,
+            task_queue=jobs.queue,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             id_reuse_policy=reuse.ALLOW_DUPLICATE if again else reuse.REJECT_DUPLICATE,
             search_attributes=TypedSearchAttributes(
