@@ -52,7 +52,7 @@ async def start_document(
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
     batch: InBatch | None = None,
 ) -> WorkflowHandle[Any, DocumentResult]:
-    """Start the workflow on this queue; `WorkflowAlreadyStartedError` where the policies forbid it."""
+    """Start the workflow; `WorkflowAlreadyStartedError` where the policies forbid it."""
     try:
         return await client.start_workflow(
             WORKFLOW,

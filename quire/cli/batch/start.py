@@ -21,6 +21,7 @@ from quire.contracts.names import ROLES, batch_workflow_id
 from quire.domain.counts import counted
 from quire.domain.errors import UsageError
 from quire.jobs.job_id import check_batch_id, new_job_id
+from quire.jobs.service import hasten_service
 from quire.settings import Settings
 
 if TYPE_CHECKING:
