@@ -71,7 +71,7 @@ def stop(context: typer.Context, now: Now = False, as_json: AsJson = False) -> E
 
 
 def ui(context: typer.Context) -> Exit:
-    """Keep Temporal's Web UI at one address (UI_PORT), until Ctrl-C."""
+    """Keep Temporal's Web UI at one address (UI_PORT_NUMBER), until Ctrl-C."""
 
     async def work(settings: Settings) -> Exit:
         from quire.jobs.service import serve_ui

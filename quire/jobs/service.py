@@ -129,7 +129,7 @@ async def stop_services(settings: Settings, *, now: bool = False) -> StopOutcome
 
 @asynccontextmanager
 async def serve_ui(jobs: Jobs) -> AsyncIterator[str]:
-    """Temporal's Web UI at the address that `UI_PORT` names, wherever the service has it: what
+    """Temporal's Web UI at the address of `UI_PORT_NUMBER`, wherever the service has it: what
     comes in is passed on as it is."""
     if jobs.ui_url is None:
         raise UsageError(
@@ -137,7 +137,7 @@ async def serve_ui(jobs: Jobs) -> AsyncIterator[str]:
             "Ask them for its address.",
         )
     host, _, port = jobs.ui_url.removeprefix("http://").partition(":")
-    wanted = jobs.settings.ui_port
+    wanted = jobs.settings.ui_port_number
 
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -152,7 +152,7 @@ async def serve_ui(jobs: Jobs) -> AsyncIterator[str]:
         server = await asyncio.start_server(pass_on, "127.0.0.1", wanted)
     except OSError as error:
         raise SettingsError(
-            "UI_PORT", f"nothing can listen at {wanted} ({error.strerror})", "a free port"
+            "UI_PORT_NUMBER", f"nothing can listen at {wanted} ({error.strerror})", "a free port"
         ) from None
     async with server:
         yield f"http://127.0.0.1:{wanted}"

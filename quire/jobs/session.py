@@ -7,7 +7,7 @@ or a handle of a job take these.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -81,9 +81,14 @@ async def _way_to_open(
         link = ServiceLink(settings, any_settings=roles != ROLES or not own_settings)
         with _room_for_service(settings):
             if roles == ROLES:
-                return _open_service(settings, link, await link.open(_is_idle(settings)))
+                return _open_service(
+                    settings,
+                    link,
+                    await link.open(_is_idle(settings)),
+                    process_continues=process_continues,
+                )
             if note := await link.open_running():
-                return _open_service(settings, link, note)
+                return _open_service(settings, link, note, process_continues=process_continues)
     return _open_here(settings, roles, process_continues)
 
 
@@ -120,25 +125,45 @@ async def _open_cluster(settings: Settings) -> AsyncIterator[Jobs]:
 
 
 @asynccontextmanager
-async def _open_service(settings: Settings, link: ServiceLink, note: Note) -> AsyncIterator[Jobs]:
+async def _open_service(
+    settings: Settings, link: ServiceLink, note: Note, *, process_continues: bool
+) -> AsyncIterator[Jobs]:
     traces = open_traces(settings, role="tool")
     keeping = asyncio.create_task(link.keep())
     try:
-        yield Jobs(
-            settings,
-            await connect_tool(settings, traces, note.address),
-            embedded=True,
-            traces=traces,
-            ui_url=note.ui_url,
-            answers_queries=True,
-            queue=seat_queue(link.number),
-            service=True,
-            notice=link.notice,
-        )
+        # The task of a program is its own: its next call says that the server is gone.
+        with nullcontext() if process_continues else _ended_with(keeping):
+            yield Jobs(
+                settings,
+                await connect_tool(settings, traces, note.address),
+                embedded=True,
+                traces=traces,
+                ui_url=note.ui_url,
+                answers_queries=True,
+                queue=seat_queue(link.number),
+                service=True,
+                notice=link.notice,
+            )
     finally:
         keeping.cancel()
         link.close()
         await traces.close()
+
+
+@contextmanager
+def _ended_with(keeping: asyncio.Task[None]) -> Iterator[None]:
+    """End what is done here when the service cannot be kept up, and say why."""
+    command = asyncio.current_task()
+    assert command is not None, "a connection is opened by a task"
+    keeping.add_done_callback(lambda ended: ended.cancelled() or command.cancel())
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not keeping.done():
+            raise
+    if keeping.done():
+        command.uncancel()
+        keeping.result()
 
 
 def _is_idle(settings: Settings) -> Callable[[Note, str], Awaitable[bool]]:

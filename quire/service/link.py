@@ -21,6 +21,11 @@ ENDS_WITHIN_S = 20.0
 LEAVES_WITHIN_S = 2.0
 LOOK_EVERY_S = 0.02
 KEEP_EVERY_S = 0.5
+# How often it is started again in a row, after pauses that double; one that has lived for so long
+# had another reason to die.
+MOST_TRIES = 4
+FIRST_PAUSE_S = 0.5
+STEADY_AFTER_S = 20.0
 _USABLE = ("starting", "ready")
 # Whether a service has nothing open on a workflow queue; asks its server.
 IsIdle = Callable[[Note, str], Awaitable[bool]]
@@ -160,17 +165,30 @@ class ServiceLink:
         raise errors.service_failed(log, last_line(log), slow=True)
 
     async def keep(self) -> None:
-        """Bring the service back when it dies while it is needed: its documents wait for it."""
+        """Bring the service back when it dies while it is needed: its documents wait for it. One
+        that dies again and again is not started without end: then this says why."""
+        tries, died_at = 0, 0.0
         while True:
             await asyncio.sleep(KEEP_EVERY_S)
-            if not self.seats.is_taken(self.number):
-                # While there is no room for it, try again.
-                with suppress(QuireError, OSError):
-                    self.close()
-                    if not await asyncio.to_thread(self.begin):
-                        with self.seats.locked():
-                            self._begin(beside=True)
-                    await self.ready()
+            if self.seats.is_taken(self.number):
+                continue
+            tries = tries if time.monotonic() - died_at < STEADY_AFTER_S else 0
+            log = self.seats.path(self.number, "log")
+            if tries >= MOST_TRIES or not self.seats.folder.exists():
+                raise errors.service_failed(log, last_line(log), dies=True)
+            await asyncio.sleep(FIRST_PAUSE_S * 2**tries if tries else 0.0)
+            tries += 1
+            # While there is no room for it, try again.
+            with suppress(QuireError, OSError):
+                await self._bring_back()
+            died_at = time.monotonic()
+
+    async def _bring_back(self) -> None:
+        self.close()
+        if not await asyncio.to_thread(self.begin):
+            with self.seats.locked():
+                self._begin(beside=True)
+        await self.ready()
 
     def _join(self, number: int) -> None:
         self.number, self._use = number, self._open_users(number)

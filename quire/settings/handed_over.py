@@ -24,7 +24,7 @@ _FAMILIES = ("AWS_", "OTEL_", "SSL_CERT_", "REQUESTS_CA_", "CURL_CA_")
 # Of the process alone, or of who asks: a document is read the same whatever they are.
 _NOT_OF_WORKERS = {
     "state_dir", "temporal_address", "log_level", "log_format", "metrics_address",
-    "health_address", "service_mode", "service_idle", "ui_port",
+    "health_address", "service_mode", "service_idle", "ui_port_number",
 }  # fmt: skip
 _SHOWN = 60
 _PLACES = ("store_url", "results_url")

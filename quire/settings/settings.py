@@ -120,7 +120,7 @@ class Settings(SettingsModel):
 
     service_mode: Literal["auto", "off"] = "auto"
     service_idle: Duration = Field(default="5m", validate_default=True)
-    ui_port: int = Field(default=8233, ge=1, le=65535)
+    ui_port_number: int = Field(default=8233, ge=1, le=65535)
 
     temporal_address: str = ""
     temporal_namespace: str = "default"

@@ -10,7 +10,6 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import Memo
-from temporalio.api.common.v1 import WorkflowExecution as RunName
 from temporalio.api.enums.v1 import (
     EventType,
     WorkflowIdConflictPolicy,
@@ -18,7 +17,6 @@ from temporalio.api.enums.v1 import (
 )
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import (
-    GetWorkflowExecutionHistoryReverseRequest,
     StartWorkflowExecutionRequest,
 )
 from temporalio.client import (
@@ -53,18 +51,10 @@ from quire.domain.document.stuck import (
     parse_healed,
     why_stuck,
 )
-from quire.temporal.task_runner import DiscardedRunError
+from quire.temporal.task_failures import is_told_to_fail
 
 # The server's own mark of workflows whose tasks fail.
 PROBLEMS = "TemporalReportedProblems"
-# Of a history's end; the first of failures in a row stands there, and no later one.
-LAST_EVENTS = 20
-TASK_FAILED = EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
-TASK_ENDS = (
-    TASK_FAILED,
-    EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,
-    EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
-)
 OPEN = "WorkflowType = 'DocumentWorkflow' AND ExecutionStatus = 'Running'"
 OPEN_BATCHES = "WorkflowType = 'BatchWorkflow' AND ExecutionStatus = 'Running'"
 # The deadline's timer is among the first events of a run.
@@ -148,24 +138,10 @@ class OpenRuns:
             tries=raw.pending_workflow_task.attempt,
             activities=len(raw.pending_activities),
             healed=await _heals(description),
-            unanswered=marked and not await self._fails(raw.workflow_execution_info.execution),
+            unanswered=marked
+            and not await is_told_to_fail(self._client, raw.workflow_execution_info.execution),
             batch=batch,
         )
-
-    async def _fails(self, execution: RunName) -> bool:
-        """Whether a worker has said that the present task fails, and not only to have it again."""
-        page = await self._client.workflow_service.get_workflow_execution_history_reverse(
-            GetWorkflowExecutionHistoryReverseRequest(
-                namespace=self._client.namespace,
-                execution=execution,
-                maximum_page_size=LAST_EVENTS,
-            )
-        )
-        ends = [event for event in page.history.events if event.event_type in TASK_ENDS]
-        if not ends or ends[0].event_type != TASK_FAILED:
-            return False
-        failure = ends[0].workflow_task_failed_event_attributes.failure
-        return failure.application_failure_info.type != DiscardedRunError.__name__
 
     async def _ends(self, execution: WorkflowExecution, timer: datetime | None = None) -> datetime:
         """The deadline by the run's own timer, else as far as its start tells; and no sooner than

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import urllib.request
@@ -62,10 +63,8 @@ def test_a_death_before_it_is_ready_is_told_by_the_last_line_of_its_log(tmp_path
 
 
 def test_ui_has_one_address(lone_tool: Tool) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with serviced(lone_tool, UI_PORT=str(port)) as tool:
+    port = free_port()
+    with serviced(lone_tool, UI_PORT_NUMBER=str(port)) as tool:
         showing = tool.start("ui")
         assert showing.stderr is not None
         assert f"http://127.0.0.1:{port} (until Ctrl-C)" in showing.stderr.readline()
@@ -75,7 +74,7 @@ def test_ui_has_one_address(lone_tool: Tool) -> None:
         assert "DefaultNamespace" in json.loads(settings.read())
         taken = tool.run("ui")
         assert taken.code == 2
-        assert "UI_PORT: nothing can listen" in taken.err
+        assert "UI_PORT_NUMBER: nothing can listen" in taken.err
         showing.send_signal(signal.SIGINT)
         _, err = showing.communicate(timeout=30)
         assert (showing.returncode, err) == (0, "")
@@ -83,6 +82,45 @@ def test_ui_has_one_address(lone_tool: Tool) -> None:
     cluster = lone_tool.run("ui", TEMPORAL_ADDRESS="127.0.0.1:9")
     assert cluster.code in (1, 2)
     assert lone_tool.run("service", "stop", TEMPORAL_ADDRESS="127.0.0.1:9").code == 2
+
+
+def test_a_service_that_dies_every_time_is_not_started_without_end(lone_tool: Tool) -> None:
+    """Those who follow it try some times, then say where its log is."""
+    with serviced(lone_tool, UI_PORT_NUMBER=str(free_port())) as tool:
+        showing = tool.start("ui")
+        assert showing.stderr is not None
+        assert "until Ctrl-C" in showing.stderr.readline()
+        pid = service_of(tool)["pid"]
+        # No server can open this; the service that runs has its own open already.
+        (tool.state / "temporal.db").unlink()
+        (tool.state / "temporal.db").mkdir()
+        os.kill(pid, signal.SIGKILL)
+        _, err = showing.communicate(timeout=120)
+        assert showing.returncode == 1
+        assert "The background service ends again and again" in err
+        assert "seat-1.log" in err
+        wait_until(lambda: not notes_of(tool))
+
+
+def test_who_follows_a_service_ends_with_its_state_folder(lone_tool: Tool) -> None:
+    """As where a test was killed, and its folder was removed later: nothing is left behind."""
+    with serviced(lone_tool, UI_PORT_NUMBER=str(free_port())) as tool:
+        showing = tool.start("ui")
+        assert showing.stderr is not None
+        assert "until Ctrl-C" in showing.stderr.readline()
+        pid = service_of(tool)["pid"]
+        tool.state.rename(tool.state.with_name("moved"))
+        shutil.rmtree(tool.state.with_name("moved"))
+        assert showing.wait(timeout=60) == 1
+        assert not tool.state.exists()
+        wait_until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 def test_the_python_client_shares_it(

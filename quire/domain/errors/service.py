@@ -157,9 +157,11 @@ def embedded_server_missing() -> QuireError:
     )
 
 
-def service_failed(log: object, last_line: str, *, slow: bool = False) -> QuireError:
-    """The background service ended before it was ready, or takes too long."""
-    what = "does not get ready" if slow else "did not start"
+def service_failed(
+    log: object, last_line: str, *, slow: bool = False, dies: bool = False
+) -> QuireError:
+    """The background service ended before it was ready, takes too long, or dies every time."""
+    what = "does not get ready" if slow else "ends again and again" if dies else "did not start"
     said = f": {last_line.rstrip('.')}" if last_line else ""
     return _SERVICE(
         f"The background service {what}{said}.",
