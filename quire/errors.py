@@ -7,6 +7,8 @@ from quire.contracts.codes import Code
 from quire.domain.errors import (
     AttemptFailed,
     BadInput,
+    BatchConflict,
+    BatchNotFound,
     BucketDenied,
     DiskFull,
     DocumentRefused,
@@ -25,6 +27,8 @@ from quire.domain.errors import (
 __all__ = [
     "AttemptFailed",
     "BadInput",
+    "BatchConflict",
+    "BatchNotFound",
     "BucketDenied",
     "Code",
     "DiskFull",

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from quire.cli.arguments import page_list
+from quire.cli.connection import connected
 from quire.cli.options import AsJson, Job, Owner
 from quire.cli.output import Exit, ResultOutput, say
 from quire.cli.run_command import command_settings, run
@@ -36,9 +37,8 @@ async def _retry(
     from quire.jobs.access import Caller
     from quire.jobs.result import wait_for_result
     from quire.jobs.retry import retry_pages
-    from quire.jobs.session import open_jobs
 
-    async with open_jobs(settings) as jobs:
+    async with connected(settings, output.answer) as jobs:
         retrying = retry_pages(jobs, job_id, Caller(user), pages)
         # The server keeps a retry that no worker has accepted in memory only.
         watch = JobWatch(jobs, job_id)

@@ -83,7 +83,9 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
         show(named.info)
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
-        interrupted = errors.interrupted(answer.job_id).info
+        interrupted = errors.interrupted(
+            answer.job_id, answer.batch_id, goes_on=answer.goes_on
+        ).info
         words = as_called(interrupted.remedy)
         say(f"{interrupted.message} {words}")
         if as_json:

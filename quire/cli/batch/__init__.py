@@ -1,0 +1,1 @@
+"""The commands of batches: `quire batch start`, `status`, `watch`, ..."""

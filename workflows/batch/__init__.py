@@ -1,0 +1,1 @@
+"""A batch of documents, from its list of sources to its files. Everything here is replayed."""
