@@ -128,7 +128,7 @@ def example(name: str) -> str:
         "LOG_FORMAT": "json", "LOCAL_OCR": "never", "BREAKER_TRIP": "window",
         "DISPATCH_MODE": "hold", "WHEN_BUSY": "wait", "IMAGE_COLOR": "gray", "IMAGE_FORMAT": "png",
         "HYPHENS": "keep", "DOUBT": "reread", "DOUBT_BELOW": "0.25", "MAX_RATE_PER_MODEL": "7",
-        "SERVICE_MODE": "off", "UI_PORT_NUMBER": "7007",
+        "SERVICE_MODE": "off", "UI_PORT_NUMBER": "7007", "TURN_PAGES": "off",
         "MAX_FILE_SIZE": "7MB", "SOURCE_CACHE_SIZE": "7MB",
         "STORE_KEEP": "7d", "STORE_LIMIT": "7MB",
         "ENCRYPTION_KEYS": "a:" + "A" * 43 + "=", "BREAKER_MAX_BACKOFF": "7h",
