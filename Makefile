@@ -6,8 +6,8 @@ BIN    := $(VENV)/bin
 # checked against every library that the code and its tests import.
 EXTRAS_demo  := embedded,ocr
 EXTRAS_bench := embedded,ocr,bench
-EXTRAS_test  := embedded,ocr,otel,parquet,bench,test
-EXTRAS_all   := embedded,ocr,otel,parquet,bench,test,lint
+EXTRAS_test  := embedded,ocr,otel,bench,test
+EXTRAS_all   := embedded,ocr,otel,bench,test,lint
 WITH   := $(VENV)/.with-
 # One more than the cores: many tests wait for a timeout or for a vendor.
 JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))

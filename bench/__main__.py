@@ -21,7 +21,7 @@ from bench.report import Report, Run, cell
 from testing.tool import ROOT, own_environment
 
 OUT = ROOT / "docs" / "benchmarks"
-ORDER = ("limit", "growth", "fleet", "documents", "batches", "peers", "peers.faults")
+ORDER = ("limit", "growth", "fleet", "documents", "peers", "peers.faults")
 Measure = Callable[[bool], Part]
 
 

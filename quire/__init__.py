@@ -11,15 +11,10 @@ if TYPE_CHECKING:
     from quire import errors as errors
     from quire.client.async_client import AsyncClient as AsyncClient
     from quire.client.async_client import AsyncJob as AsyncJob
-    from quire.client.batch import AsyncBatch as AsyncBatch
-    from quire.client.batch import Batch as Batch
-    from quire.client.batch_calls import BatchReport as BatchReport
     from quire.client.options import Options as Options
     from quire.client.result import Result as Result
     from quire.client.sync_client import Client as Client
     from quire.client.sync_client import Job as Job
-    from quire.contracts.batch import DocumentRow as DocumentRow
-    from quire.contracts.batch_status import BatchStatus as BatchStatus
     from quire.contracts.page import TextSource as TextSource
     from quire.contracts.status import DocumentStatus as DocumentStatus
     from quire.jobs.estimate import Estimate as Estimate
@@ -31,11 +26,6 @@ if TYPE_CHECKING:
     __version__: str
 
 _PLACES = {
-    "DocumentRow": "quire.contracts.batch",
-    "BatchStatus": "quire.contracts.batch_status",
-    "BatchReport": "quire.client.batch_calls",
-    "Batch": "quire.client.batch",
-    "AsyncBatch": "quire.client.batch",
     "AsyncClient": "quire.client.async_client",
     "AsyncJob": "quire.client.async_client",
     "Client": "quire.client.sync_client",
@@ -52,14 +42,9 @@ _PLACES = {
 }
 
 __all__ = [
-    "AsyncBatch",
     "AsyncClient",
     "AsyncJob",
-    "Batch",
-    "BatchReport",
-    "BatchStatus",
     "Client",
-    "DocumentRow",
     "DocumentStatus",
     "Estimate",
     "Job",

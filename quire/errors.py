@@ -7,8 +7,6 @@ from quire.contracts.codes import Code
 from quire.domain.errors import (
     AttemptFailed,
     BadInput,
-    BatchConflict,
-    BatchNotFound,
     BucketDenied,
     DiskFull,
     DocumentRefused,
@@ -27,8 +25,6 @@ from quire.domain.errors import (
 __all__ = [
     "AttemptFailed",
     "BadInput",
-    "BatchConflict",
-    "BatchNotFound",
     "BucketDenied",
     "Code",
     "DiskFull",

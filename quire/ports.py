@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from quire.contracts.batch import BatchRequest
 from quire.contracts.document import DocumentRequest
-from quire.contracts.money import Paid
 from quire.contracts.reading import ImageOptions
-from quire.contracts.results import DocumentResult
 from quire.contracts.stored import PageSurvey
 from quire.contracts.watch import StuckDocument
 from quire.domain.document.origin import Fetched
@@ -110,7 +107,7 @@ class Unsealer(Protocol):
 class StartCheck(Protocol):
     """Says whether a job may be taken up as it was started."""
 
-    async def __call__(self, request: DocumentRequest | BatchRequest, workflow_id: str) -> None:
+    async def __call__(self, request: DocumentRequest, workflow_id: str) -> None:
         """Raise `StartRefused` if not."""
         ...
 
@@ -226,25 +223,4 @@ class Runs(Protocol):
     async def start_again(self, stuck: StuckDocument) -> bool:
         """End the run and start the same request under the same id; False when it is no longer
         stuck. May be repeated."""
-        ...
-
-
-class BatchDocuments(Protocol):
-    """The documents of batches, on the server."""
-
-    async def start(self, request: DocumentRequest, batch_id: str, take: int) -> None:
-        """Start the document, or find it started; `take` counts the batch's retries. Raises
-        `DocumentRefused` where another request has its id."""
-        ...
-
-    async def result(self, job_id: str) -> DocumentResult:
-        """Its result once it is done; a `QuireError` when there is none."""
-        ...
-
-    async def paid(self, job_id: str) -> Paid:
-        """What a document without a result cost."""
-        ...
-
-    async def stop(self, job_id: str, user_id: str) -> None:
-        """Have it stop with what it has; one that has ended is left alone."""
         ...

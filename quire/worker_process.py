@@ -15,7 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from activities.document.recognize import RecognizePage
-from quire.app.parts import Parts, build_parts, open_store, open_traces, served_routes
+from quire.app.parts import Parts, build_parts, open_traces, served_routes
 from quire.app.store_upkeep import keep_store_small
 from quire.app.workers import build_workers
 from quire.contracts.names import WORKFLOW_QUEUE, route_queue
@@ -25,13 +25,7 @@ from quire.stop_signals import on_stop_signals
 from quire.telemetry.damage import show_store
 from quire.telemetry.health import HealthServer, LoopDelay, why_slow
 from quire.telemetry.metrics import QUEUE_DEPTH
-from quire.telemetry.recorder import (
-    MetricRecorder,
-    show_batches,
-    show_documents,
-    show_route,
-    show_watch,
-)
+from quire.telemetry.recorder import MetricRecorder, show_documents, show_route, show_watch
 from quire.temporal.connect import (
     check_namespace,
     connect,
@@ -41,10 +35,8 @@ from quire.temporal.connect import (
 from quire.temporal.embedded import EmbeddedServer
 from quire.temporal.runtime import worker_runtime
 from quire.temporal.search_attributes import register_search_attributes
-from quire.temporal.signature import SignStarts, StartKeys
 from quire.temporal.watch_schedule import schedule_watch
 from quire.threads import longest_delay
-from workflows.batch.workflow import BatchWorkflow
 from workflows.document.workflow import DocumentWorkflow
 from workflows.watch.workflow import WatchWorkflow
 
@@ -72,15 +64,7 @@ async def serve(settings: Settings, roles: tuple[str, ...]) -> None:
             leaving.callback(server.leave)
             address = (await server.start()).address
         traces = open_traces(settings, role=",".join(roles))
-        # A worker starts the documents of batches, and signs for them as a client does.
-        keys = StartKeys(settings, open_store(settings))
-        client = await connect(
-            settings,
-            address,
-            runtime=runtime,
-            plugins=traces.plugins,
-            interceptors=[SignStarts(keys)],
-        )
+        client = await connect(settings, address, runtime=runtime, plugins=traces.plugins)
         await check_namespace(client)
         await _check_search_attributes(client)
         parts = build_parts(settings, traces)
@@ -181,8 +165,6 @@ def _show_metrics(meter: MetricMeter, namespace: str, parts: Parts, roles: tuple
         show_documents(meter.with_additional_attributes(labels), names)
         labels["workflow_type"] = WatchWorkflow.__name__
         show_watch(meter.with_additional_attributes(labels))
-        labels["workflow_type"] = BatchWorkflow.__name__
-        show_batches(meter.with_additional_attributes(labels))
     if "ai" in roles:
         for (provider, model), limit in routes.items():
             labels = {

@@ -109,9 +109,7 @@ class Tool:
         return other
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        # A service would outlive its test; those that are about it switch it on.
-        own = {"STATE_DIR": str(self.state), "SERVICE_MODE": "off"}
-        return {**own_environment(), **own, **self.settings, **settings}
+        return {**own_environment(), "STATE_DIR": str(self.state), **self.settings, **settings}
 
     def start(self, *arguments: object, **settings: str) -> subprocess.Popen[str]:
         kind: type[subprocess.Popen[str]] = WarmProcess if self.warm else subprocess.Popen

@@ -21,8 +21,6 @@ os.environ["QUIRE_CONFIG"] = "none"
 # A shell that runs tests in the background has them ignore Ctrl-C, and so all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# Clients in this process, and programs that tests start; see `testing.tool` and `testing.service`.
-os.environ["QUIRE_SERVICE_MODE"] = "off"
 pytest_plugins = ("tests.lanes", "tests.skip_report")
 
 

@@ -104,8 +104,7 @@ PATH = r"(?:[\w.-]+/)*[\w.-]+(?:\.(?:py|md|svg|toml|ya?ml|example)|/)"
 # the file of settings that a person may write.
 ELSEWHERE = {
     "answers/", "briefs/", "demo-output/", "finished/", "keys/", "leases/", "quarantine/",
-    "batches/", "batches/BATCH/", "results/", "scans/", "sources/", "store/", "surveys/",
-    "texts/", "quire.toml",
+    "results/", "scans/", "sources/", "store/", "surveys/", "texts/", "quire.toml",
 }  # fmt: skip
 
 

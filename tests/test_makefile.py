@@ -14,10 +14,10 @@ NEEDS = {
     "demo": "embedded,ocr",
     "docs": "embedded,ocr",
     "bench": "embedded,ocr,bench",
-    "test": "embedded,ocr,otel,parquet,bench,test",
-    "lint": "embedded,ocr,otel,parquet,bench,test,lint",
-    "check": "embedded,ocr,otel,parquet,bench,test,lint",
-    "setup": "embedded,ocr,otel,parquet,bench,test,lint",
+    "test": "embedded,ocr,otel,bench,test",
+    "lint": "embedded,ocr,otel,bench,test,lint",
+    "check": "embedded,ocr,otel,bench,test,lint",
+    "setup": "embedded,ocr,otel,bench,test,lint",
 }
 
 

@@ -44,8 +44,6 @@ def _lines() -> Iterator[str]:
     yield AFTER_PAGES
     yield "## The job (exit code 4)\n"
     yield from _section("job")
-    yield "\n## Batches (exit code 4; a document of a batch has its error in its row)\n"
-    yield from _section("batch")
     yield "\n## The command (exit codes 1 and 2)\n"
     yield from _section("command")
     yield ""

@@ -3,10 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
-from activities.support.gate import RouteGate
-from activities.support.slots import Slots
 from quire.contracts.names import (
     LOCAL_MODEL,
     LOCAL_PROVIDER,
@@ -50,17 +47,6 @@ class Parts:
         engine = self.providers.get(LOCAL_PROVIDER)
         wanted = self.settings.turn_pages == "auto"
         return engine if wanted and isinstance(engine, LocalOcrProvider) else None
-
-    @cached_property
-    def slots(self) -> Slots:
-        """The slots of every route that is served; one set, however many queues there are."""
-        routes = served_routes(self)
-        return Slots({f"{provider}:{model}": n for (provider, model), n in routes.items()})
-
-    @cached_property
-    def gate(self) -> RouteGate:
-        """What is known of routes that fail, however many queues there are."""
-        return RouteGate(self.defaults.breaker)
 
     async def warm_up(self) -> None:
         """Import the vendors' SDKs, one after the other, while nothing waits for them yet."""

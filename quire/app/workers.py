@@ -8,12 +8,6 @@ from functools import partial
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from activities.batch.collect import CollectEnds
-from activities.batch.load import LoadBatch
-from activities.batch.plan import PlanBatch
-from activities.batch.start import StartDocuments
-from activities.batch.stop import StopBatch
-from activities.batch.write import WriteBatch
 from activities.document.finalize import FinalizeDocument
 from activities.document.ingest import IngestSource
 from activities.document.plan import PlanDocument
@@ -22,36 +16,31 @@ from activities.document.recognize import RecognizePage
 from activities.document.reuse import ReuseResult
 from activities.document.select import select_routes
 from activities.document.survey import SurveyDocument
+from activities.support.gate import RouteGate
+from activities.support.slots import Slots
 from activities.watch.find import FindStuck
 from activities.watch.heal import HealDocument
 from quire.app.parts import Parts, open_ingest, served_routes
-from quire.contracts.document import DocumentRequest
 from quire.contracts.names import (
+    DOCUMENTS_QUEUE,
     LOCAL_PROVIDER,
     ROLES,
     WORKFLOW_QUEUE,
-    batches_queue,
-    documents_queue,
     route_queue,
 )
-from quire.domain.document.plan import make_plan
 from quire.domain.routing.routes import prepared_ahead
 from quire.ports import Runs
 from quire.settings import Settings
-from quire.store.batches import BatchStore
-from quire.temporal.batch_documents import ServerDocuments
 from quire.temporal.deployment import deployment_config
 from quire.temporal.open_runs import OpenRuns
 from quire.temporal.signature import StartKeys
 from quire.temporal.start_guard import StartGuard
 from quire.temporal.task_runner import WholeTaskRunner, warn_of_untried_sdk
-from workflows.batch.workflow import BatchWorkflow
 from workflows.document.workflow import DocumentWorkflow
 from workflows.watch.workflow import WatchWorkflow
 
 # The SDK's ten seconds would be ten seconds of silence for people who ask about a document.
 STICKY_TIMEOUT = timedelta(seconds=3)
-BATCHES_AT_ONCE = 100
 
 
 def build_workers(
@@ -59,10 +48,8 @@ def build_workers(
     parts: Parts,
     roles: tuple[str, ...] = ROLES,
     grace: timedelta | None = None,
-    queue: str = WORKFLOW_QUEUE,
 ) -> list[Worker]:
-    """One worker a queue, beside this workflow queue; a worker of a route takes at most the route's
-    limit at a time, which all workers of the same parts share.
+    """One worker a queue; a worker of a route takes at most the route's limit at a time.
 
     `grace` is how long a shutdown waits for calls in flight; without it, as long as one may take.
     """
@@ -71,16 +58,13 @@ def build_workers(
     if "workflows" in roles:
         runner = WholeTaskRunner(client)
         runs = OpenRuns(client, parts.settings.document_processing_timeout)
-        workers.append(_workflow_worker(partial(make, task_queue=queue), parts, runner, runs))
+        workers.append(_workflow_worker(make, parts, runner, runs))
         runner.serve(workers[-1])
         warn_of_untried_sdk()
     if "documents" in roles:
-        workers.append(_document_worker(partial(make, task_queue=documents_queue(queue)), parts))
-        # Not with the workflows: a command that only answers a query must not take up the wait for
-        # a batch's documents.
-        workers.append(_batch_worker(make, parts, client, queue))
+        workers.append(_document_worker(make, parts))
     if "ai" in roles:
-        workers += _route_workers(make, parts, queue)
+        workers += _route_workers(make, parts)
     return workers
 
 
@@ -108,15 +92,14 @@ def _workflow_worker(
     previous = LoadPrevious(parts.store, parts.results)
     finalize = FinalizeDocument(parts.store, parts.results, parts.documents, parts.unseal)
     reuse = ReuseResult(parts.store, parts.results)
-    plan_batch = PlanBatch(guard.check, parts.settings.batch_deadline)
     return make(
+        task_queue=WORKFLOW_QUEUE,
         workflow_runner=runner,
         # How long tasks and queries wait for a lost worker before another one gets them.
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
-        workflows=[DocumentWorkflow, BatchWorkflow, WatchWorkflow],
+        workflows=[DocumentWorkflow, WatchWorkflow],
         activities=[
             plan.plan_document,
-            plan_batch.plan_batch,
             plan.write_brief,
             previous.load_previous,
             select_routes,
@@ -130,51 +113,28 @@ def _workflow_worker(
     )
 
 
-def _batch_worker(make: Callable[..., Worker], parts: Parts, client: Client, queue: str) -> Worker:
-    batches = BatchStore(parts.store)
-
-    def engine_of(request: DocumentRequest) -> str:
-        return make_plan(request, parts.defaults).engine
-
-    documents = ServerDocuments(client, engine_of, queue)
-    stop = StopBatch(batches, documents)
-    return make(
-        task_queue=batches_queue(queue),
-        activities=[
-            LoadBatch(batches).load_batch,
-            StartDocuments(batches, documents, parts.results).start_documents,
-            CollectEnds(batches, documents, parts.results).collect_ends,
-            stop.stop_documents,
-            stop.skip_documents,
-            WriteBatch(batches, parts.results).write_batch,
-        ],
-        # One for each batch that is open, which does nothing but wait.
-        max_concurrent_activities=BATCHES_AT_ONCE,
-        max_concurrent_activity_task_polls=2,
-    )
-
-
 def _document_worker(make: Callable[..., Worker], parts: Parts) -> Worker:
     ingest = IngestSource(open_ingest(parts.settings, parts.store, parts.documents), parts.unseal)
     survey = SurveyDocument(
         parts.store, parts.documents, parts.unseal, parts.traces, parallel=os.cpu_count() or 2
     )
     return make(
+        task_queue=DOCUMENTS_QUEUE,
         activities=[ingest.ingest_source, survey.survey_document],
         max_concurrent_activities=parts.settings.worker_concurrency,
     )
 
 
-def _route_workers(make: Callable[..., Worker], parts: Parts, queue: str) -> list[Worker]:
+def _route_workers(make: Callable[..., Worker], parts: Parts) -> list[Worker]:
     routes = served_routes(parts)
     recognize = RecognizePage(
         parts.store,
         parts.documents,
         parts.providers,
-        parts.slots,
+        Slots({f"{provider}:{model}": limit for (provider, model), limit in routes.items()}),
         parts.unseal,
         parts.traces,
-        parts.gate,
+        RouteGate(parts.defaults.breaker),
         parts.turn_finder,
     )
     rates = {
@@ -183,7 +143,7 @@ def _route_workers(make: Callable[..., Worker], parts: Parts, queue: str) -> lis
     }
     return [
         make(
-            task_queue=route_queue(*route, queue),
+            task_queue=route_queue(*route),
             activities=[recognize.recognize_page],
             max_concurrent_activities=limit + prepared_ahead(limit, rates[route]),
             # The server keeps to the rate for all workers; eager activities would pass it by.

@@ -2,7 +2,6 @@
 
 import typer
 
-from quire.cli.connection import connected
 from quire.cli.options import AsJson, Job, Owner
 from quire.cli.output import Exit, ResultOutput, say
 from quire.cli.run_command import command_settings, run
@@ -23,8 +22,9 @@ def cancel(
         from quire.cli.show_result import show_result
         from quire.jobs.access import Caller
         from quire.jobs.cancel import cancel_job
+        from quire.jobs.session import open_jobs
 
-        async with connected(settings, context.obj, own_settings=False) as jobs:
+        async with open_jobs(settings) as jobs:
             handle = await cancel_job(jobs, job, Caller(user))
             say(f"job {job}: cancellation requested; the server keeps it until a worker takes it")
             output = ResultOutput(context.obj, as_json=as_json)

@@ -40,7 +40,6 @@ def list_command(
     runs: Annotated[
         bool, typer.Option("--runs", help="Every run of a job: their costs add up.")
     ] = False,
-    batch: Annotated[str | None, typer.Option(help="Only documents of this batch.")] = None,
     as_json: AsJson = False,
 ) -> Exit:
     """The documents, newest first."""
@@ -54,7 +53,6 @@ def list_command(
         since_s=seconds_of(since, "--since"),
         limit=limit,
         runs=runs,
-        batch=batch,
     )
     return run(_list(command_settings(), wanted, context.obj, as_json=as_json))
 

@@ -6,7 +6,6 @@ from io import TextIOWrapper
 
 import typer
 
-from quire.cli.batch.app import batch
 from quire.cli.cancel import cancel
 from quire.cli.clean import clean
 from quire.cli.doctor import doctor
@@ -17,8 +16,6 @@ from quire.cli.process import process
 from quire.cli.result import result
 from quire.cli.retry import retry
 from quire.cli.run_command import call, leave
-from quire.cli.service import app as service
-from quire.cli.service import ui
 from quire.cli.status import status
 from quire.cli.watch import watch
 from quire.settings import use_config
@@ -43,9 +40,6 @@ app.command()(cancel)
 app.command("list")(list_command)
 app.command()(clean)
 app.command()(doctor)
-app.add_typer(batch, name="batch")
-app.add_typer(service, name="service")
-app.command()(ui)
 
 
 def main() -> None:

@@ -55,10 +55,6 @@ class Answer:
 
     job_id: str | None = None
     printed: bool = False
-    # In place of the job, of a command that is about a batch.
-    batch_id: str | None = None
-    # A service has the job, and goes on with it after an interrupt.
-    goes_on: bool = False
 
     def print_json(self, body: object) -> None:
         """Print the one JSON object."""
@@ -72,10 +68,7 @@ class Answer:
         """Print the error as the one JSON object, unless the command has printed one."""
         if not self.printed:
             error = info.model_dump(mode="json")
-            about = {"job_id": self.job_id}
-            if self.batch_id is not None:
-                about = {"batch_id": self.batch_id}
-            self.print_json({**about, "status": status, "error": error})
+            self.print_json({"job_id": self.job_id, "status": status, "error": error})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from quire.cli.arguments import (
     read_secret,
     seconds_of,
 )
-from quire.cli.connection import connected, roles_to_leave
 from quire.cli.options import (
     AsJson,
     Engine,
@@ -39,7 +38,6 @@ from quire.contracts.document import DocumentRequest
 from quire.contracts.names import workflow_id
 from quire.domain.errors import UsageError
 from quire.jobs.job_id import new_job_id
-from quire.jobs.service import hasten_service
 from quire.settings import Settings
 
 
@@ -77,6 +75,8 @@ def process(
     with_text: WithText = False,
 ) -> Exit:
     """Turn one document into text."""
+    from quire.jobs.submit import prepare_request
+
     answer: Answer = context.obj
     output = ResultOutput(
         answer, as_json=as_json, out=out, strict=strict, text=text, with_text=with_text
@@ -108,11 +108,8 @@ def process(
     )
 
     answer.job_id = job_id
-    hasten_service(settings)
 
     async def work() -> Exit:
-        from quire.jobs.submit import prepare_request
-
         ready = await prepare_request(settings, request, given, secret)
         begin = _start_detached if detach else _process
         return await begin(settings, ready, output, replace=replace)
@@ -128,9 +125,10 @@ async def _process(
     from quire.cli.show_result import show_loaded
     from quire.jobs.bound_request import check_bound
     from quire.jobs.result import load_result
+    from quire.jobs.session import open_jobs
     from quire.jobs.submit import submit
 
-    async with connected(settings, output.answer) as jobs:
+    async with open_jobs(settings) as jobs:
         with jobs.traces.command("process", request.job_id):
             handle = await submit(jobs, request, replace=replace)
             output.answer.job_id = request.job_id
@@ -145,17 +143,16 @@ async def _process(
 async def _start_detached(
     settings: Settings, request: DocumentRequest, output: ResultOutput, *, replace: bool
 ) -> Exit:
-    """Start the job and return. Without a cluster and without a service, a background process does
-    the work."""
+    """Start the job and return. Without a cluster, a background process does the work."""
+    from quire.jobs.session import open_jobs
     from quire.jobs.submit import submit
 
     # The job is recorded before this command ends, so that the next one finds it.
-    async with connected(settings, output.answer, roles_to_leave(settings)) as jobs:
+    async with open_jobs(settings, roles=()) as jobs:
         with jobs.traces.command("process --detach", request.job_id):
             await submit(jobs, request, replace=replace)
             output.answer.job_id = request.job_id
-        left_alone = jobs.embedded and not jobs.service
-    if left_alone or (jobs.service and output.out is not None):
+    if not settings.cluster:
         _run_in_background(settings, request.job_id, output.out)
     say(f"{_job_words(request)}; follow it with: {tool_name()} watch {request.job_id}")
     if output.as_json:
@@ -171,8 +168,8 @@ def _job_words(request: DocumentRequest) -> str:
 
 
 def _run_in_background(settings: Settings, job_id: str, out: Path | None) -> None:
-    """Run `watch`, which continues a job of this state folder and writes its copy; the command line
-    that started the job may hold a password, so it is not run again."""
+    """Run `watch`, which continues a job of this state folder; the command line that started the
+    job may hold a password, so it is not run again."""
     where = ["--out", str(out.absolute())] if out is not None else []
     logs = settings.state_dir.expanduser() / "logs"
     logs.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from quire.cli.arguments import page_list
-from quire.cli.connection import connected
 from quire.cli.options import AsJson, Job, Owner
 from quire.cli.output import Exit, ResultOutput, say
 from quire.cli.run_command import command_settings, run
@@ -37,8 +36,9 @@ async def _retry(
     from quire.jobs.access import Caller
     from quire.jobs.result import wait_for_result
     from quire.jobs.retry import retry_pages
+    from quire.jobs.session import open_jobs
 
-    async with connected(settings, output.answer) as jobs:
+    async with open_jobs(settings) as jobs:
         retrying = retry_pages(jobs, job_id, Caller(user), pages)
         # The server keeps a retry that no worker has accepted in memory only.
         watch = JobWatch(jobs, job_id)

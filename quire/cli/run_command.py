@@ -83,9 +83,7 @@ def _call(app: typer.Typer, arguments: list[str]) -> int:
         show(named.info)
         return exit_code(error)
     except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
-        interrupted = errors.interrupted(
-            answer.job_id, answer.batch_id, goes_on=answer.goes_on
-        ).info
+        interrupted = errors.interrupted(answer.job_id).info
         words = as_called(interrupted.remedy)
         say(f"{interrupted.message} {words}")
         if as_json:

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from quire.cli.connection import connected
 from quire.cli.options import AsJson, Job, Out
-from quire.cli.output import Answer, Exit, ResultOutput, say
+from quire.cli.output import Exit, ResultOutput, say
 from quire.cli.program import as_called
 from quire.cli.run_command import command_settings, run
 from quire.domain.counts import counted
@@ -29,7 +28,7 @@ def watch(
     context.obj.job_id = job
     settings = command_settings()
     if text:
-        return run(_watch_text(settings, job, context.obj))
+        return run(_watch_text(settings, job))
     return run(_watch(settings, job, ResultOutput(context.obj, as_json=as_json, out=out)))
 
 
@@ -38,21 +37,23 @@ async def _watch(settings: Settings, job_id: str, output: ResultOutput) -> Exit:
     from quire.cli.follow_job import follow_job
     from quire.cli.show_result import show_result
     from quire.jobs.handles import find_job
+    from quire.jobs.session import open_jobs
 
-    async with connected(settings, output.answer, own_settings=False) as jobs:
+    async with open_jobs(settings) as jobs:
         result = await follow_job(jobs, await find_job(jobs.client, job_id))
         return await show_result(settings, result, output)
 
 
-async def _watch_text(settings: Settings, job_id: str, answer: Answer) -> Exit:
+async def _watch_text(settings: Settings, job_id: str) -> Exit:
     """The document's text on standard output, page by page as it is read."""
     from quire.cli.follow_job import together, until_done
     from quire.cli.job_watch import JobWatch
     from quire.cli.text_printer import TextPrinter
     from quire.jobs.handles import find_job
     from quire.jobs.result import load_result, wait_for_result
+    from quire.jobs.session import open_jobs
 
-    async with connected(settings, answer, own_settings=False) as jobs:
+    async with open_jobs(settings) as jobs:
         handle = await find_job(jobs.client, job_id)
         printer = TextPrinter(settings)
         watch = JobWatch(jobs, job_id)

@@ -7,8 +7,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from quire.client import calls
-from quire.client.batch import AsyncBatch
-from quire.client.batch_calls import BatchCallOptions, BatchSources, BatchSubmission
 from quire.client.engine import Engine, closed
 from quire.client.given_settings import client_settings
 from quire.client.options import EstimateOptions, ListOptions, Options, Pages
@@ -99,15 +97,6 @@ class AsyncClient:
         """The documents, newest first."""
         wanted = calls.job_filter(filters)
         return await self._run(lambda jobs: calls.jobs_listed(jobs, wanted))
-
-    async def batch(self, sources: BatchSources, **options: Unpack[BatchCallOptions]) -> AsyncBatch:
-        """Start a batch of documents, and do not wait for them."""
-        request = await self._run(BatchSubmission.of(sources, options).start)
-        return AsyncBatch(self, request.batch_id, request.user_id)
-
-    def find_batch(self, batch_id: str, *, user: str = "") -> AsyncBatch:
-        """A batch by its id; the server is not asked whether there is one."""
-        return AsyncBatch(self, batch_id, user)
 
     async def _run(self, work: Callable[[Jobs], Coroutine[Any, Any, T]]) -> T:
         return await _answer(self._engine.start(work))

@@ -146,7 +146,6 @@ def job_filter(options: ListOptions) -> JobFilter:
         since_s=seconds_of("since", options.get("since")),
         limit=options.get("limit", 20),
         runs=options.get("runs", False),
-        batch=options.get("batch"),
     )
     if wanted.limit < 1:
         raise UsageError("limit: it must be at least 1.", "Leave it out for 20.")

@@ -73,8 +73,6 @@ class ListOptions(TypedDict, total=False):
     limit: int
     # A row for every run of a job, and not only for its latest.
     runs: bool
-    # Only documents of this batch.
-    batch: str | None
 
 
 def make_request(options: Options) -> DocumentRequest:

@@ -6,8 +6,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from quire.client import calls
-from quire.client.batch import Batch
-from quire.client.batch_calls import BatchCallOptions, BatchSources, BatchSubmission
 from quire.client.engine import Engine, closed
 from quire.client.given_settings import client_settings
 from quire.client.options import EstimateOptions, ListOptions, Options, Pages
@@ -99,16 +97,6 @@ class Client:
         """The documents, newest first."""
         wanted = calls.job_filter(filters)
         return self._run(lambda jobs: calls.jobs_listed(jobs, wanted))
-
-    def batch(self, sources: BatchSources, **options: Unpack[BatchCallOptions]) -> Batch:
-        """Start a batch of documents: files, folders, globs, buckets, manifests. It does not wait
-        for them; `result` of what it returns does."""
-        request = self._run(BatchSubmission.of(sources, options).start)
-        return Batch(self, request.batch_id, request.user_id)
-
-    def find_batch(self, batch_id: str, *, user: str = "") -> Batch:
-        """A batch by its id; the server is not asked whether there is one."""
-        return Batch(self, batch_id, user)
 
     def _run(self, work: Callable[[Jobs], Coroutine[Any, Any, T]]) -> T:
         return self._wait(self._engine.start(work))

@@ -1,11 +1,7 @@
 """Queue names, workflow ids and other names and limits that processes agree on."""
 
-import re
-
 WORKFLOW_QUEUE = "quire"
 DOCUMENTS_QUEUE = "quire-documents"
-# Apart: who waits for the documents of a batch must not keep a slot from their steps.
-BATCH_QUEUE = "quire-batches"
 WORKFLOW_ID_PREFIX = "document-"
 # What a worker can serve, each on queues of its own.
 ROLES = ("workflows", "documents", "ai")
@@ -13,11 +9,6 @@ LOCAL_PROVIDER = "local"
 LOCAL_MODEL = "rapidocr"
 # A job id is part of a workflow id and of a folder's name.
 JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-# That of a batch too; those of its documents begin with it.
-BATCH_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
-BATCH_ID_PREFIX = "batch-"
-# Single documents have the server's default of 3: they go before those of batches.
-BATCH_PRIORITY = 4
 # Temporal keeps a workflow as long as it takes, but no one waits longer for a document.
 LONGEST_DEADLINE_S = 30 * 86400.0
 # What this version's workflows understand of an attempt's end, see `AttemptRequest`.
@@ -35,8 +26,6 @@ DEADLINE_MEMO = "QuireDeadline"
 HEALED_MEMO = "QuireHealed"
 # The memo with the moment of a deadline that has moved; the workflow writes it.
 DEADLINE_AT_MEMO = "QuireDeadlineAt"
-# The memo of a batch's document: how often it was retried with its batch.
-TAKE_MEMO = "QuireTake"
 # The summary of the timer that keeps a document's deadline.
 DEADLINE_TIMER = "the document's deadline"
 # The schedule of the watch over all documents; its workflows are called after it.
@@ -51,30 +40,9 @@ def setting_name(provider: str, field: str) -> str:
     return f"{provider}_{field}".upper().replace("-", "_")
 
 
-def seat_queue(seat: int) -> str:
-    """The workflow queue of a seat: those who serve a state folder under different settings at the
-    same time have seats, and queues, of their own. The first has the usual names."""
-    return WORKFLOW_QUEUE if seat == 1 else f"{WORKFLOW_QUEUE}-{seat}"
-
-
-def usual_queue(queue: str) -> str:
-    """The name that a seat's queue would have on the first seat."""
-    return re.sub(rf"^{WORKFLOW_QUEUE}-\d+(?=-|$)", WORKFLOW_QUEUE, queue)
-
-
-def documents_queue(workflow_queue: str) -> str:
-    """The queue of the documents' steps, beside this workflow queue."""
-    return f"{workflow_queue}-documents"
-
-
-def batches_queue(workflow_queue: str) -> str:
-    """The queue of the steps of batches, beside this workflow queue."""
-    return f"{workflow_queue}-batches"
-
-
-def route_queue(provider: str, model: str, workflow_queue: str = WORKFLOW_QUEUE) -> str:
-    """The task queue of one route, beside this workflow queue."""
-    return f"{workflow_queue}-ai-{provider}-{model}"
+def route_queue(provider: str, model: str) -> str:
+    """The task queue of one route."""
+    return f"quire-ai-{provider}-{model}"
 
 
 def workflow_id(job_id: str) -> str:
@@ -85,13 +53,3 @@ def workflow_id(job_id: str) -> str:
 def job_id_of(workflow_id: str) -> str:
     """The job of a workflow."""
     return workflow_id.removeprefix(WORKFLOW_ID_PREFIX)
-
-
-def batch_workflow_id(batch_id: str) -> str:
-    """The workflow id of a batch."""
-    return BATCH_ID_PREFIX + batch_id
-
-
-def document_job_id(batch_id: str, number: int) -> str:
-    """The job of a batch's document, where no manifest gave it another."""
-    return f"{batch_id}-{number:05d}"

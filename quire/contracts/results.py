@@ -4,9 +4,7 @@
 
 from typing import Literal
 
-from pydantic import Field
-
-from quire.contracts.base import Wire, is_empty
+from quire.contracts.base import Wire
 from quire.contracts.document import DocumentKind
 from quire.contracts.judgement import Choice, Disagreement
 from quire.contracts.page import Attempt, Classification, PageError, TextSource, Usage
@@ -63,8 +61,6 @@ class ResultMetadata(Wire):
     timeout_occurred: bool
     cancelled: bool = False
     missing_pages: int
-    # By where the text came from; empty in results of versions from before.
-    pages_by_source: dict[str, int] = Field(default={}, exclude_if=is_empty)
     result_text_len: int
     # Of `text.txt` as it was written; empty in results of versions from before.
     text_sha256: str = ""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quire.contracts.base import Wire, is_false
+from quire.contracts.base import Wire
 
 
 class WatchRequest(Wire):
@@ -26,8 +26,6 @@ class StuckDocument(Wire):
     tries: int = 0
     # How often it was started again for being stuck.
     healed: int = 0
-    # Of a batch, `job_id` is the batch's.
-    batch: bool = Field(default=False, exclude_if=is_false)
 
 
 class Healed(Wire):

@@ -18,7 +18,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
-from quire.contracts.names import route_queue, workflow_id
+from quire.contracts.names import WORKFLOW_QUEUE, route_queue, workflow_id
 from quire.contracts.status import DocumentStatus
 from quire.domain import errors
 from quire.domain.errors import JobWaits, QuireError
@@ -53,13 +53,12 @@ async def missing_for(
     try:
         description = await handle_of(jobs.client, job_id).describe(rpc_timeout=ASK_WITHIN)
         raw = description.raw_description
-        queue = raw.workflow_execution_info.task_queue
         tasks = await _waiting_tasks(jobs.client, job_id, raw)
         if status is None:
-            query = WaitingTask(queue, raw.workflow_execution_info.type.name)
-            tasks = [task for task in tasks if task.queue == queue] or [query]
+            query = WaitingTask(WORKFLOW_QUEUE, raw.workflow_execution_info.type.name)
+            tasks = [task for task in tasks if task.queue == WORKFLOW_QUEUE] or [query]
         else:
-            tasks += _open_pages(status, queue)
+            tasks += _open_pages(status)
         states = await queue_states(jobs.client, {task.queue for task in tasks}) if tasks else {}
     except RPCError:
         # The words are about workers; a server that fails is another command's error.
@@ -68,7 +67,7 @@ async def missing_for(
     missing = what_is_missing(tasks, states, deployment, tuple(jobs.settings.providers))
     if missing or status is not None or not late:
         return missing
-    return [errors.workers_busy(job_id, len(states[queue].live))]
+    return [errors.workers_busy(job_id, len(states[WORKFLOW_QUEUE].live))]
 
 
 async def why_unanswered(jobs: Jobs, job_id: str) -> QuireError:
@@ -94,14 +93,13 @@ async def failure_of(client: Client, job_id: str) -> QuireError | None:
     return None
 
 
-def _open_pages(status: DocumentStatus, queue: str) -> list[WaitingTask]:
+def _open_pages(status: DocumentStatus) -> list[WaitingTask]:
     """Pages go from route to route, and rest in between: they wait for each of them."""
     detail = status.progress_detail
     if not detail.waiting + detail.in_flight:
         return []
     routes = (route.partition(":") for route in detail.routes)
-    queues = [route_queue(provider, model, queue) for provider, _, model in routes]
-    return [WaitingTask(one, READ_PAGE) for one in queues]
+    return [WaitingTask(route_queue(provider, model), READ_PAGE) for provider, _, model in routes]
 
 
 def _pinned(raw: DescribeWorkflowExecutionResponse) -> str:
@@ -118,7 +116,7 @@ async def _waiting_tasks(
         attempt = raw.pending_workflow_task.attempt
         failure = await _task_failure(client, job_id) if attempt > 1 else None
         name = raw.workflow_execution_info.type.name
-        tasks.append(WaitingTask(raw.workflow_execution_info.task_queue, name, attempt, failure))
+        tasks.append(WaitingTask(WORKFLOW_QUEUE, name, attempt, failure))
     for activity in raw.pending_activities:
         if activity.state == SCHEDULED:
             tasks.append(await _waiting_activity(client, activity))

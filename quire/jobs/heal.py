@@ -1,16 +1,20 @@
-"""Documents that are stuck: finds them, and starts them again."""
+"""Documents that are stuck: finds them, starts them again, and waits on where one was."""
 
+import asyncio
 import secrets
 from datetime import timedelta
 
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import TerminatedError
 
-from quire.contracts.names import WATCH_SCHEDULE
+from quire.contracts.names import WATCH_SCHEDULE, WORKFLOW_QUEUE
+from quire.contracts.results import DocumentResult
 from quire.contracts.watch import StuckDocument, WatchRequest, WatchResult
 from quire.domain import errors
-from quire.domain.document.stuck import may_be_healed
+from quire.domain.document.stuck import HEALED_REASON, may_be_healed
 from quire.domain.errors import QuireError
 from quire.jobs.finding import Finding
+from quire.jobs.handles import Handle
 from quire.jobs.session import Jobs, open_jobs
 from quire.settings import Settings
 from quire.temporal.embedded import has_database
@@ -20,6 +24,8 @@ from workflows.watch.workflow import WatchWorkflow
 # A person waits: the two looks of a watch are close together.
 LOOK_AGAIN_S = 2.0
 WATCH_WITHIN = timedelta(seconds=60)
+# Between the end of a stuck run and the start of the next one.
+START_WITHIN_S = 60.0
 WORDS = {
     "tasks_fail": "its workflow tasks fail",
     "past_deadline": "it is past its deadline",
@@ -39,7 +45,7 @@ async def heal_documents(jobs: Jobs) -> WatchResult:
             WatchWorkflow.run,
             WatchRequest(look_again_s=LOOK_AGAIN_S),
             id=f"{WATCH_SCHEDULE}-{secrets.token_hex(4)}",
-            task_queue=jobs.queue,
+            task_queue=WORKFLOW_QUEUE,
             execution_timeout=WATCH_WITHIN,
         )
     except WorkflowFailureError:
@@ -80,3 +86,22 @@ def _finding(stuck: StuckDocument) -> Finding:
         "--job-id."
     )
     return Finding("documents", False, f"{detail}, also after it was started again", remedy)
+
+
+async def result_of_last_run(handle: Handle) -> DocumentResult:
+    """The result of this run, or of the one that was started in its place when it was stuck."""
+    give_up_at = None
+    while True:
+        try:
+            return await handle.result()
+        except WorkflowFailureError as error:
+            cause = error.cause
+            if not isinstance(cause, TerminatedError) or cause.message != HEALED_REASON:
+                raise
+            now = asyncio.get_running_loop().time()
+            give_up_at = give_up_at or now + START_WITHIN_S
+            if now > give_up_at:
+                raise
+        await asyncio.sleep(0.2)
+        # The handle of a start is bound to the run that it began.
+        handle = WorkflowHandle(handle._client, handle.id, result_type=DocumentResult)

@@ -4,7 +4,7 @@ import re
 import secrets
 from datetime import UTC, datetime
 
-from quire.contracts.names import BATCH_ID, JOB_ID
+from quire.contracts.names import JOB_ID
 from quire.domain.errors import UsageError
 
 
@@ -19,13 +19,4 @@ def check_job_id(job_id: str, shown: str) -> None:
         raise UsageError(
             f"{shown} {job_id!r} is not a job id.",
             "Use up to 100 letters, digits, dots, dashes and underscores.",
-        )
-
-
-def check_batch_id(batch_id: str, shown: str) -> None:
-    """Refuse what cannot be the id of a batch."""
-    if not isinstance(batch_id, str) or not re.fullmatch(BATCH_ID, batch_id):
-        raise UsageError(
-            f"{shown} {batch_id!r} is not the id of a batch.",
-            "Use up to 80 letters, digits, dots, dashes and underscores.",
         )

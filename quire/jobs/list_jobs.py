@@ -49,8 +49,6 @@ class JobFilter:
     limit: int = 20
     # A row for every run of a job, and not only for its latest.
     runs: bool = False
-    # Only those of this batch.
-    batch: str | None = None
 
     @property
     def by_outcome(self) -> bool:
@@ -68,9 +66,7 @@ class JobFilter:
         if self.status:
             parts.append(f"ExecutionStatus = '{_state(self.status)}'")
         if self.user is not None:
-            parts.append(f"{search_attributes.USER.name} = {quoted(self.user)}")
-        if self.batch is not None:
-            parts.append(f"{search_attributes.BATCH.name} = {quoted(self.batch, 'batch')}")
+            parts.append(f"{search_attributes.USER.name} = {_quoted(self.user)}")
         if self.fallback:
             parts.append(f"{search_attributes.FALLBACK_PAGES.name} > 0")
         if self.doubtful:
@@ -166,11 +162,11 @@ def _state(status: str) -> str:
     return STATES[status]
 
 
-def quoted(text: str, field: str = "user") -> str:
+def _quoted(text: str) -> str:
     """The text as a literal of a visibility query. The embedded server finds nothing with these two
     characters, however they are escaped."""
     if '"' in text or "\\" in text:
-        raise BadFilter(field, "double quotes and backslashes cannot be searched for.")
+        raise BadFilter("user", "double quotes and backslashes cannot be searched for.")
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -184,29 +180,29 @@ async def rows_of(
         if execution.id in seen and not wanted.runs:
             continue
         seen.add(execution.id)
-        started = await started_at(execution)
+        started = await _started(execution)
         too_old = wanted.since_s is not None and started < now - timedelta(seconds=wanted.since_s)
         doubtful = wanted.by_outcome and not wanted.runs
         if too_old or (doubtful and not await _is_latest(client, execution)):
             continue
-        name = await recorded(execution, NAME_MEMO)
+        name = await _recorded(execution, NAME_MEMO)
         rows.append(_row(execution, started, name or None))
         if len(rows) > wanted.limit:
             break
     return rows
 
 
-async def started_at(execution: WorkflowExecution) -> datetime:
+async def _started(execution: WorkflowExecution) -> datetime:
     """When the document was started: a long one continues in further runs with their own starts.
     A job that is run again counts from that run."""
-    memo = await recorded(execution, STARTED_MEMO)
+    recorded = await _recorded(execution, STARTED_MEMO)
     # The memo is by the clock of the client, which may be ahead of the server's.
-    if not memo:
+    if not recorded:
         return execution.start_time
-    return min(datetime.fromisoformat(memo), execution.start_time)
+    return min(datetime.fromisoformat(recorded), execution.start_time)
 
 
-async def recorded(execution: WorkflowExecution, memo: str) -> str | None:
+async def _recorded(execution: WorkflowExecution, memo: str) -> str | None:
     """What the job's start recorded; the list holds it already, so no one is asked."""
     try:
         found = await execution.memo_value(memo, default=None, type_hint=str)

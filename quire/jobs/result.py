@@ -5,9 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from temporalio.client import WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
 
 from quire.app.parts import open_results, open_store
+from quire.contracts.codes import ErrorInfo
 from quire.contracts.names import JOB_ID
 from quire.contracts.results import DocumentReport, DocumentResult
 from quire.domain import errors
@@ -15,11 +17,11 @@ from quire.domain.document.keys import result_key
 from quire.domain.document.merge import split_pages
 from quire.domain.document.origin import shown_name
 from quire.jobs.handles import Handle, describe, handle_of
+from quire.jobs.heal import result_of_last_run
 from quire.jobs.session import Jobs
 from quire.ports import Store
 from quire.settings import Settings
 from quire.store.results import read_report, read_result, with_checksum
-from quire.temporal.document_end import document_result
 
 # How long a link to a result works: a working day.
 LINK_SECONDS = 8 * 3600
@@ -50,8 +52,16 @@ class FinishedJob:
 
 
 async def wait_for_result(handle: Handle) -> DocumentResult:
-    """The job's result once it is done; `DocumentRefused` when there was no document."""
-    return await document_result(handle)
+    """The job's result once it is done; `DocumentRefused` when there was no document. Where the
+    job was stuck and is started again, that of the new run."""
+    try:
+        return await result_of_last_run(handle)
+    except WorkflowFailureError as error:
+        cause = error.cause
+        if isinstance(cause, ApplicationError) and cause.details:
+            info = ErrorInfo.model_validate(cause.details[0])
+            raise errors.DocumentRefused.from_info(info) from None
+        raise errors.job_ended(type(cause).__name__) from None
 
 
 async def finished_result(jobs: Jobs, job_id: str) -> FinishedJob:

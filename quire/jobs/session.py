@@ -1,34 +1,38 @@
-"""A connection for use cases: to a cluster, to the service of this machine, or to a server and
-workers in this process.
+"""A connection for use cases: to a cluster, or to the embedded server with workers in this process.
 
 Use cases that ask the server take a `Jobs` as their first argument; those that need only settings
 or a handle of a job take these.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.service import RPCError
+from temporalio.worker import Worker
 
-from quire.app.own_workers import Leaving, connect_tool, open_own
-from quire.app.parts import build_parts, open_traces
+from quire.app.parts import Parts, build_parts, open_store, open_traces
+from quire.app.store_upkeep import tend_store
 from quire.app.workers import build_workers
-from quire.contracts.names import ROLES, WORKFLOW_QUEUE, seat_queue
-from quire.domain.errors import QuireError
-from quire.service.link import ServiceLink
-from quire.service.note import Note
+from quire.contracts.names import ROLES
 from quire.settings import Settings
 from quire.telemetry.traces import NoTraces
 from quire.temporal.connect import connect, refused_by_temporal
-from quire.temporal.embedded import check_room
-from quire.temporal.open_work import count_open
+from quire.temporal.embedded import EmbeddedServer, check_room
+from quire.temporal.runtime import quiet_runtime
+from quire.temporal.search_attributes import register_search_attributes
+from quire.temporal.signature import SignStarts, StartKeys
+from quire.temporal.watch_schedule import schedule_watch
 
-# How long calls in flight may take once a program closes its client, and all of the closing.
-PROGRAM_CONTINUES = Leaving(timedelta(seconds=1), 20.0)
+# How long calls in flight may take once a program closes its client.
+CLOSING_GRACE = timedelta(seconds=1)
+# And how long workers may take to end: a program must not hang for ever.
+CLOSING_LIMIT_S = 20.0
+# How long a command waits at its end for the upkeep of the store.
+TENDING_LIMIT_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -40,56 +44,27 @@ class Jobs:
     embedded: bool
     traces: NoTraces
     ui_url: str | None = None
-    # Workers of this process, or of the service, answer queries.
+    # Workers of this process answer queries.
     answers_queries: bool = False
-    # Where what is started here is served under these settings.
-    queue: str = WORKFLOW_QUEUE
-    # A service has the jobs, and goes on with them without this process.
-    service: bool = False
-    # What a person should know about the service, if anything.
-    notice: str = ""
 
 
 @asynccontextmanager
 async def open_jobs(
-    settings: Settings,
-    roles: tuple[str, ...] = ROLES,
-    *,
-    process_continues: bool = False,
-    own_settings: bool = True,
+    settings: Settings, roles: tuple[str, ...] = ROLES, *, process_continues: bool = False
 ) -> AsyncIterator[Jobs]:
-    """Connect to the cluster, or else to the service of this machine, which is started where all
-    roles are needed. With SERVICE_MODE=off, and for some roles where no service runs, this process
-    serves the roles: documents of the state folder go on while the connection is open.
+    """Connect, and in embedded mode serve these roles: documents of the state folder continue while
+    the connection is open. Refusals of Temporal are raised as errors of the catalogue.
 
-    Refusals of Temporal are raised as errors of the catalogue. With `process_continues` nothing is
-    left to the end of the process, which is someone else's. Without `own_settings` a service with
-    other settings will do: nothing is started that they could change.
+    With `process_continues` nothing is left to the end of the process, which is someone else's.
     """
-    opened = await _way_to_open(settings, roles, process_continues, own_settings)
+    opened = (
+        _open_cluster(settings)
+        if settings.temporal_address
+        else _open_own(settings, roles, process_continues)
+    )
     with temporal_errors(settings):
         async with opened as jobs:
             yield jobs
-
-
-async def _way_to_open(
-    settings: Settings, roles: tuple[str, ...], process_continues: bool, own_settings: bool
-) -> AbstractAsyncContextManager[Jobs]:
-    if settings.temporal_address:
-        return _open_cluster(settings)
-    if settings.service_mode == "auto":
-        link = ServiceLink(settings, any_settings=roles != ROLES or not own_settings)
-        with _room_for_service(settings):
-            if roles == ROLES:
-                return _open_service(
-                    settings,
-                    link,
-                    await link.open(_is_idle(settings)),
-                    process_continues=process_continues,
-                )
-            if note := await link.open_running():
-                return _open_service(settings, link, note, process_continues=process_continues)
-    return _open_here(settings, roles, process_continues)
 
 
 @contextmanager
@@ -104,20 +79,10 @@ def temporal_errors(settings: Settings) -> Iterator[None]:
         raise refused_by_temporal(error) from error
 
 
-@contextmanager
-def _room_for_service(settings: Settings) -> Iterator[None]:
-    """A service that finds no room cannot even write that down."""
-    try:
-        yield
-    except QuireError:
-        check_room(settings.state_dir.expanduser().absolute())
-        raise
-
-
 @asynccontextmanager
 async def _open_cluster(settings: Settings) -> AsyncIterator[Jobs]:
     traces = open_traces(settings, role="tool")
-    client = await connect_tool(settings, traces)
+    client = await _connect(settings, traces)
     try:
         yield Jobs(settings, client, embedded=False, traces=traces)
     finally:
@@ -125,80 +90,61 @@ async def _open_cluster(settings: Settings) -> AsyncIterator[Jobs]:
 
 
 @asynccontextmanager
-async def _open_service(
-    settings: Settings, link: ServiceLink, note: Note, *, process_continues: bool
-) -> AsyncIterator[Jobs]:
-    traces = open_traces(settings, role="tool")
-    keeping = asyncio.create_task(link.keep())
-    try:
-        # The task of a program is its own: its next call says that the server is gone.
-        with nullcontext() if process_continues else _ended_with(keeping):
-            yield Jobs(
-                settings,
-                await connect_tool(settings, traces, note.address),
-                embedded=True,
-                traces=traces,
-                ui_url=note.ui_url,
-                answers_queries=True,
-                queue=seat_queue(link.number),
-                service=True,
-                notice=link.notice,
-            )
-    finally:
-        keeping.cancel()
-        link.close()
-        await traces.close()
-
-
-@contextmanager
-def _ended_with(keeping: asyncio.Task[None]) -> Iterator[None]:
-    """End what is done here when the service cannot be kept up, and say why."""
-    command = asyncio.current_task()
-    assert command is not None, "a connection is opened by a task"
-    keeping.add_done_callback(lambda ended: ended.cancelled() or command.cancel())
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not keeping.done():
-            raise
-    if keeping.done():
-        command.uncancel()
-        keeping.result()
-
-
-def _is_idle(settings: Settings) -> Callable[[Note, str], Awaitable[bool]]:
-    async def is_idle(note: Note, queue: str) -> bool:
-        """Whether nothing is open that a service has; one that does not answer may have work."""
-        try:
-            client = await connect(settings, note.address)
-            return await count_open(client, [queue]) == 0
-        except (QuireError, RPCError):
-            return False
-
-    return is_idle
-
-
-@asynccontextmanager
-async def _open_here(
+async def _open_own(
     settings: Settings, roles: tuple[str, ...], process_continues: bool
 ) -> AsyncIterator[Jobs]:
     traces = open_traces(settings, role="tool")
-    leaving = PROGRAM_CONTINUES if process_continues else Leaving()
-    async with open_own(settings, roles, traces, leaving) as own:
+    parts = build_parts(settings, traces)
+    server = EmbeddedServer(settings.state_dir)
+    workers: list[Worker] = []
+    running: list[asyncio.Task[None]] = []
+    tending: asyncio.Task[None] | None = None
+    try:
+        if "documents" in roles:
+            # MuPDF's child starts while the server does.
+            parts.documents.warm_up()
+        info = await server.start()
+        client = await _connect(settings, traces, info.address)
+        # The state folder may be of an older version that lacks some of them, and a document that
+        # sets an unknown attribute could never end.
+        await register_search_attributes(client)
+        grace = CLOSING_GRACE if process_continues else None
+        workers = build_workers(client, parts, roles, grace)
+        running = [asyncio.create_task(worker.run()) for worker in workers]
+        if "ai" in roles:
+            running.append(asyncio.create_task(parts.warm_up()))
+        if "documents" in roles:
+            tending = asyncio.create_task(tend_store(settings, parts.store, client))
+        if roles == ROLES:
+            running.append(asyncio.create_task(_schedule_watch(client, settings)))
         yield Jobs(
             settings,
-            own.client,
+            client,
             embedded=True,
             traces=traces,
-            ui_url=own.server.ui_url,
+            ui_url=info.ui_url,
             answers_queries="workflows" in roles,
-            queue=own.queue,
         )
+    finally:
+        if tending is not None:
+            await asyncio.wait([tending], timeout=TENDING_LIMIT_S)
+            tending.cancel()
+        if process_continues:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING_LIMIT_S):
+                    await _stop_workers(workers, running)
+        await _leave(server, parts, workers, running)
+
+
+async def _schedule_watch(client: Client, settings: Settings) -> None:
+    # The next command tries again.
+    with suppress(RPCError):
+        await schedule_watch(client, settings.watch_interval)
 
 
 @asynccontextmanager
 async def query_worker(jobs: Jobs) -> AsyncIterator[None]:
-    """Serve queries meanwhile: a cluster has workers for that, as has a service."""
+    """Serve queries meanwhile: a cluster has workers for that, the embedded server gets one."""
     if not jobs.embedded or jobs.answers_queries:
         yield
         return
@@ -209,3 +155,32 @@ async def query_worker(jobs: Jobs) -> AsyncIterator[None]:
             yield
     finally:
         await parts.close()
+
+
+async def _connect(settings: Settings, traces: NoTraces, address: str | None = None) -> Client:
+    return await connect(
+        settings,
+        address,
+        runtime=quiet_runtime(),
+        plugins=traces.plugins,
+        interceptors=[SignStarts(StartKeys(settings, open_store(settings)))],
+    )
+
+
+async def _leave(
+    server: EmbeddedServer, parts: Parts, workers: list[Worker], running: list[asyncio.Task[None]]
+) -> None:
+    """Stop the server if this is its last command, which need not close its connection first.
+
+    While other commands use the server, workers shut down in order: tasks given to a poller that
+    is gone would be lost until their timeout.
+    """
+    if not server.stop_if_last():
+        await _stop_workers(workers, running)
+        server.leave()
+    await parts.close()
+
+
+async def _stop_workers(workers: list[Worker], running: list[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*(worker.shutdown() for worker in workers), return_exceptions=True)
+    await asyncio.gather(*running, return_exceptions=True)

@@ -1,19 +1,41 @@
 """Submits a document: prepares its request and starts its job."""
 
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from datetime import UTC, datetime, timedelta
+
+from temporalio.client import Client
+from temporalio.common import (
+    Priority,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
 
 from quire.app.parts import plan_defaults, seal_password
+from quire.contracts.carried import DocumentRun
 from quire.contracts.document import DocumentRequest
+from quire.contracts.names import (
+    DEADLINE_MEMO,
+    NAME_MEMO,
+    STARTED_MEMO,
+    WORKFLOW_QUEUE,
+    workflow_id,
+)
 from quire.domain import errors
+from quire.domain.document.details import render_request
 from quire.domain.document.plan import make_plan, refuse_unusable_engine
 from quire.domain.document.request_differences import differences
+from quire.domain.document.stuck import execution_timeout_s
 from quire.jobs.bound_request import check_bound
 from quire.jobs.handles import Handle, handle_of, is_running, replaced_run
 from quire.jobs.origins import Given, with_origin
 from quire.jobs.session import Jobs
 from quire.settings import Settings
-from quire.temporal.document_start import start_document
+from quire.temporal import search_attributes
+from quire.temporal.search_attributes import absent_search_attributes
+from workflows.document.workflow import DocumentWorkflow
 
 # How often a replacement looks again when another command starts the job meanwhile.
 REPLACE_TRIES = 5
@@ -58,7 +80,7 @@ async def submit(jobs: Jobs, request: DocumentRequest, *, replace: bool = False)
     reuse = WorkflowIDReusePolicy
     once = reuse.ALLOW_DUPLICATE if request.force else reuse.ALLOW_DUPLICATE_FAILED_ONLY
     try:
-        return await _start(jobs, request, engine, WorkflowIDConflictPolicy.FAIL, once)
+        return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL, once)
     except WorkflowAlreadyStartedError:
         if request.force:
             raise errors.job_in_the_way(request.job_id) from None
@@ -82,7 +104,7 @@ async def _replace(jobs: Jobs, request: DocumentRequest, engine: str | None) -> 
             request = request.model_copy(update={"replaced": tuple(earlier)})
             conflict = WorkflowIDConflictPolicy.TERMINATE_EXISTING
         try:
-            return await _start(jobs, request, engine, conflict)
+            return await _start(jobs.client, request, engine, conflict)
         except WorkflowAlreadyStartedError:
             # Someone has started it since it was looked at: whose is it?
             continue
@@ -92,7 +114,7 @@ async def _replace(jobs: Jobs, request: DocumentRequest, engine: str | None) -> 
 async def submit_again(jobs: Jobs, request: DocumentRequest) -> Handle:
     """A new run of a job that has ended."""
     engine = _engine(jobs.settings, request)
-    return await _start(jobs, request, engine, WorkflowIDConflictPolicy.FAIL)
+    return await _start(jobs.client, request, engine, WorkflowIDConflictPolicy.FAIL)
 
 
 def _engine(settings: Settings, request: DocumentRequest) -> str | None:
@@ -104,12 +126,46 @@ def _engine(settings: Settings, request: DocumentRequest) -> str | None:
 
 
 async def _start(
-    jobs: Jobs,
+    client: Client,
     request: DocumentRequest,
     engine: str | None,
     conflict: WorkflowIDConflictPolicy,
     reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE,
 ) -> Handle:
-    return await start_document(
-        jobs.client, request, engine, queue=jobs.queue, conflict=conflict, reuse=reuse
-    )
+    try:
+        return await client.start_workflow(
+            DocumentWorkflow.run,
+            DocumentRun.of(request),
+            id=workflow_id(request.job_id),
+            task_queue=WORKFLOW_QUEUE,
+            id_conflict_policy=conflict,
+            id_reuse_policy=reuse,
+            search_attributes=TypedSearchAttributes(
+                [
+                    SearchAttributePair(search_attributes.STATUS, "running"),
+                    SearchAttributePair(search_attributes.ENGINE, engine or "default"),
+                    SearchAttributePair(search_attributes.USER, request.user_id or "-"),
+                ]
+            ),
+            memo={
+                STARTED_MEMO: datetime.now(UTC).isoformat(),
+                NAME_MEMO: request.source_name,
+                **({DEADLINE_MEMO: request.deadline_s} if request.deadline_s else {}),
+            },
+            execution_timeout=timedelta(seconds=execution_timeout_s(request.deadline_s)),
+            static_summary=f"{request.source_name} ({engine})" if engine else request.source_name,
+            static_details=render_request(request, engine),
+            # Where the server shares queues fairly, each owner gets an equal part of the slots.
+            priority=Priority(fairness_key=_cut(request.user_id)),
+        )
+    except RPCError as error:
+        if error.status is not RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        if absent := await absent_search_attributes(client):
+            raise errors.search_attributes_missing(client.namespace, absent) from None
+        raise
+
+
+def _cut(owner: str) -> str | None:
+    """As much of an owner's id as a fairness key may hold."""
+    return owner.encode()[:64].decode(errors="ignore") or None

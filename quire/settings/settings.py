@@ -54,7 +54,6 @@ class Settings(SettingsModel):
     _exposed_files: tuple[Path, ...] = PrivateAttr(default=())
 
     document_processing_timeout: Duration = Field(default="3m", validate_default=True)
-    batch_deadline: Duration = Field(default="2h", validate_default=True)
     request_timeout: Duration = Field(default="60s", validate_default=True)
     connect_timeout: Duration = Field(default="10s", validate_default=True)
     watch_interval: Duration = Field(default="1m", validate_default=True)
@@ -118,10 +117,6 @@ class Settings(SettingsModel):
             Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "quire"
         )
     )
-
-    service_mode: Literal["auto", "off"] = "auto"
-    service_idle: Duration = Field(default="5m", validate_default=True)
-    ui_port_number: int = Field(default=8233, ge=1, le=65535)
 
     temporal_address: str = ""
     temporal_namespace: str = "default"

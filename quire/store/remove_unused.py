@@ -5,17 +5,13 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from quire.contracts.batch import SourcePage
 from quire.contracts.stored import LIST_BEGINS, Brief, ImageList, ImageManifest
-from quire.domain.batch.keys import sources_folder
 from quire.domain.document.keys import KINDS, source_key
 from quire.domain.document.open_documents import OpenDocuments
-from quire.domain.document.origin import STORED
 from quire.ports import Entry, Store
 
 # Younger objects may belong to a document that has only just begun.
@@ -131,13 +127,10 @@ class _Needs:
 
     @classmethod
     async def of(cls, store: Store, open_documents: OpenDocuments) -> "_Needs":
-        documents = set(open_documents.documents)
-        for batch_id in sorted(open_documents.batches):
-            documents |= await _waiting_in(store, batch_id)
-        found = set(documents)
-        for document in sorted(documents):
+        found = set(open_documents.documents)
+        for document in sorted(open_documents.documents):
             found |= await _images_of(store, document)
-        return cls(store, replace(open_documents, documents=frozenset(found)))
+        return cls(store, OpenDocuments(open_documents.jobs, frozenset(found)))
 
     async def include(self, key: str) -> bool:
         if self._open.need(key):
@@ -149,16 +142,6 @@ class _Needs:
             return data is not None and Brief.model_validate_json(data).job_id in self._open.jobs
         except ValidationError:
             return False
-
-
-async def _waiting_in(store: Store, batch_id: str) -> set[str]:
-    """The documents that a batch lists, started or not."""
-    found: set[str] = set()
-    async for entry in store.entries(sources_folder(batch_id)):
-        with suppress(ValidationError):
-            page = SourcePage.model_validate_json(await store.peek(entry.key) or b"")
-            found.update(item.source.removeprefix(STORED) for item in page.items)
-    return found
 
 
 async def _images_of(store: Store, document: str) -> set[str]:

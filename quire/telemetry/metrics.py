@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Literal, get_args
 
-from quire.contracts.batch import RowStatus
 from quire.contracts.codes import Code, ErrorType, FailureKind
 from quire.contracts.page import Classification, TextSource
 from quire.domain.document.attempts import OK
@@ -116,12 +115,7 @@ STUCK = Measure(
     "quire_stuck_documents", "count", "Stuck documents that could not be started again, each watch"
 )
 HEALED = Measure("quire_documents_healed", "count", "Stuck documents that were started again")
-BATCHES = Measure("quire_batches", "count", "Batches ended", ("status",))
-BATCH_DOCUMENTS = Measure(
-    "quire_batch_documents", "count", "Documents of batches ended, by how", ("status",)
-)
 ALL = (
-    BATCHES, BATCH_DOCUMENTS,
     DAMAGED, STORE_SIZE, STORE_REMOVED, JOBS_CREATED, RETRIES, QUEUE_DEPTH, STUCK, HEALED,
     DOCUMENTS, DOCUMENT_TIME, PAGES, FAILOVERS, TIMEOUTS, CROWDED_OUT, RESTED, HEDGES,
     BREAKER_CHANGES, BREAKER_STATE, BREAKER_OPEN_TIME, SLOTS, CALLS, CALL_TIME, IN_FLIGHT, TOKENS,
@@ -161,12 +155,6 @@ def of_watch() -> Iterator[Series]:
     """Every counter of the watch over all documents."""
     yield from _each(STUCK)
     yield from _each(HEALED)
-
-
-def of_batches() -> Iterator[Series]:
-    """Every counter of batches."""
-    yield from _each(BATCHES, ["completed", "failed"])
-    yield from _each(BATCH_DOCUMENTS, get_args(RowStatus))
 
 
 def of_route(route: str) -> Iterator[Series]:

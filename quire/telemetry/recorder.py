@@ -9,7 +9,6 @@ from quire.telemetry.metrics import (
     IN_FLIGHT,
     SLOTS,
     Measure,
-    of_batches,
     of_route,
     of_watch,
     of_workflows,
@@ -47,13 +46,6 @@ def show_watch(meter: MetricMeter) -> None:
     """Show at zero every counter of the watch over all documents."""
     recorder = MetricRecorder(meter)
     for measure, labels in of_watch():
-        recorder.count(measure, 0, **labels)
-
-
-def show_batches(meter: MetricMeter) -> None:
-    """Show at zero every counter of batches."""
-    recorder = MetricRecorder(meter)
-    for measure, labels in of_batches():
         recorder.count(measure, 0, **labels)
 
 

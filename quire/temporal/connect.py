@@ -11,7 +11,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, Describe
 from temporalio.client import Client, Interceptor, Plugin
 from temporalio.envconfig import ClientConfig
 from temporalio.runtime import Runtime
-from temporalio.service import RetryConfig, RPCError, RPCStatusCode
+from temporalio.service import RPCError, RPCStatusCode
 
 from quire.domain import errors
 from quire.domain.errors import QuireError, SettingsError
@@ -20,11 +20,6 @@ from quire.temporal.converter import data_converter
 from quire.temporal.runtime import quiet_runtime
 
 EMBEDDED_READY_WITHIN_S = 20.0
-# A server of this machine that dies is brought back, on a busy machine in more than the SDK's ten
-# seconds: who follows a job waits on.
-EMBEDDED_PATIENCE = RetryConfig(
-    max_interval_millis=500, max_elapsed_time_millis=60_000, max_retries=200
-)
 NO_ANSWER = {
     RPCStatusCode.CANCELLED,
     RPCStatusCode.DEADLINE_EXCEEDED,
@@ -46,11 +41,7 @@ async def connect(
     interceptor.
     """
     options: Mapping[str, Any] = (
-        {
-            "target_host": address,
-            "namespace": settings.temporal_namespace,
-            "retry_config": EMBEDDED_PATIENCE,
-        }
+        {"target_host": address, "namespace": settings.temporal_namespace}
         if address is not None
         else ClientConfig.load_client_connect_config(
             override_env_vars=settings.temporal_environment

@@ -17,7 +17,6 @@ from temporalio.converter import (
 from temporalio.exceptions import ApplicationError, FailureError
 
 from quire.contracts.base import only_unknown_fields
-from quire.contracts.batch_steps import BatchRun
 from quire.contracts.carried import DocumentRun
 from quire.contracts.codes import ErrorInfo
 from quire.contracts.watch import WatchRequest
@@ -32,7 +31,7 @@ from quire.temporal.encryption import (
 )
 
 # What workflows are started with.
-_STARTS = (DocumentRun | None, BatchRun | None, WatchRequest | None)
+_STARTS = (DocumentRun | None, WatchRequest | None)
 
 
 class _ForeignJson(PydanticJSONPlainPayloadConverter):

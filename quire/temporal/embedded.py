@@ -1,8 +1,8 @@
 """The embedded Temporal server: the real one, one for each state folder.
 
-Whoever needs it at once shares it: services, and commands without one. Each holds a shared lock
-while it needs the server; the last one out stops it. Locks end with their owner. The server of a
-service dies with it; a killed command leaves behind a server that the next one finds and uses.
+Commands that run at once share it. Each holds a shared lock while it needs the server; the last
+one out stops it. Locks end with their owner, so a killed command leaves nothing behind but a
+server that the next command finds and uses.
 """
 
 import asyncio
@@ -11,34 +11,27 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from quire.domain import errors
 from quire.domain.errors import QuireError
-from quire.settings.handed_over import plain_environment
-from quire.temporal.child_of import die_with_parent
-from quire.temporal.ports import answers, free_ports, is_free
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
-from quire.temporal.seats import try_lock
 
 READY_WITHIN_S = 30.0
 # Below this, a server is not even started: one without room leaves half a database behind.
 ROOM = 1024 * 1024
 LOOK_EVERY_S = 0.5
 DATABASE = "temporal.db"
-DYNAMIC_CONFIG = {
-    # After two failures of its workflow task a document is marked, and the watch finds it.
-    "system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute": "2",
-    # Owners share the queues; without it a batch would be first for as long as it is longest.
-    "matching.enableFairness": "true",
-}
+# After two failures of its workflow task a document is marked, and the watch finds it.
+DYNAMIC_CONFIG = {"system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute": "2"}
 
 
 def has_database(state_dir: Path) -> bool:
@@ -68,9 +61,7 @@ class ServerInfo:
 class EmbeddedServer:
     """Starts the server or joins the one that runs; brings it back if it dies."""
 
-    def __init__(self, state_dir: Path, *, tied: bool = False) -> None:
-        # Tied to its starter, it dies with it however that dies; else it stays for who joined.
-        self._tied = tied
+    def __init__(self, state_dir: Path) -> None:
         self._folder = state_dir.expanduser().absolute()
         self._note = self._folder / "server.json"
         self._users: int | None = None
@@ -80,8 +71,8 @@ class EmbeddedServer:
     async def start(self) -> ServerInfo:
         """The running server; started when there is none."""
         with errors.disk_errors("STATE_DIR", self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            info = await asyncio.to_thread(self.ensure)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            info = await asyncio.to_thread(self._ensure)
         self._keeper = asyncio.create_task(self._keep(info))
         return info
 
@@ -94,23 +85,15 @@ class EmbeddedServer:
         if self._users is None:
             return False
         with self._locked():
-            if not try_lock(self._users):
+            try:
+                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
                 # A failed upgrade gives up the shared lock too: take it again.
                 fcntl.flock(self._users, fcntl.LOCK_SH)
                 return False
             self._stop_keeping()
             self._kill()
         return True
-
-    @property
-    def has_others(self) -> bool:
-        """Whether others need a server that would die with this process."""
-        if self._users is None or self._child is None or not self._tied:
-            return False
-        with self._locked():
-            alone = try_lock(self._users)
-            fcntl.flock(self._users, fcntl.LOCK_SH)
-        return not alone
 
     def leave(self) -> None:
         """Need the server no longer; the last one to leave stops it."""
@@ -126,8 +109,7 @@ class EmbeddedServer:
 
     # --- finding and starting ----------------------------------------------------------------
 
-    def ensure(self) -> ServerInfo:
-        """The running server, started when there is none; waits for it."""
+    def _ensure(self) -> ServerInfo:
         with self._locked():
             if self._users is None:
                 self._users = os.open(self._folder / "users.lock", os.O_CREAT | os.O_RDWR, 0o600)
@@ -141,9 +123,9 @@ class EmbeddedServer:
         """On the ports of a server that died, so that its clients find the new one."""
         binary = find_binary()
         check_room(self._folder)
-        ports = (known.port, known.ui_port) if known else free_ports(2)
-        if known and not all(is_free(port) for port in ports):
-            ports = free_ports(2)
+        ports = (known.port, known.ui_port) if known else _free_ports(2)
+        if known and not all(_is_free(port) for port in ports):
+            ports = _free_ports(2)
         command = [
             binary, "server", "start-dev",
             "--db-filename", str(self._folder / DATABASE),
@@ -160,13 +142,7 @@ class EmbeddedServer:
         with (self._folder / "server.log").open("wb") as log:
             # A session of its own: Ctrl-C is for the command, not for the server it shares.
             self._child = subprocess.Popen(
-                command,
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                env=plain_environment(),
-                preexec_fn=die_with_parent if self._tied else None,
+                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
             )
         info = ServerInfo(self._child.pid, *ports)
         try:
@@ -197,7 +173,7 @@ class EmbeddedServer:
         while time.monotonic() < end:
             if self._child is not None and self._child.poll() is not None:
                 break
-            if answers(info.port):
+            if _answers(info.port):
                 return
             time.sleep(0.02)
         raise errors.embedded_server_failed(self._folder / "server.log")
@@ -206,7 +182,7 @@ class EmbeddedServer:
         if self._child is not None and self._child.pid == info.pid:
             return self._child.poll() is None
         # The process id alone may have been given to another program since.
-        return _runs(info.pid, str(self._folder / DATABASE)) and answers(info.port)
+        return _runs(info.pid, str(self._folder / DATABASE)) and _answers(info.port)
 
     async def _keep(self, info: ServerInfo) -> None:
         """Bring the server back when it dies while we need it."""
@@ -215,12 +191,11 @@ class EmbeddedServer:
             if not await asyncio.to_thread(self._is_alive, info):
                 # While there is no room for it, try again: its documents wait for it.
                 with suppress(QuireError, OSError):
-                    info = await asyncio.to_thread(self.ensure)
+                    info = await asyncio.to_thread(self._ensure)
 
     def _kill(self) -> None:
         info = self._read_note()
-        if not self._tied:
-            self._note.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
         if info is None or not _runs(info.pid, str(self._folder / DATABASE)):
             return
         with suppress(ProcessLookupError):
@@ -280,3 +255,30 @@ def _runs(pid: int, marker: str) -> bool:
         os.kill(pid, 0)
         return True
     return False
+
+
+def _answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
+        return True
+    return False
+
+
+def _is_free(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _free_ports(count: int) -> tuple[int, ...]:
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return tuple(probe.getsockname()[1] for probe in probes)
+    finally:
+        for probe in probes:
+            probe.close()

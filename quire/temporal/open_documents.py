@@ -12,12 +12,11 @@ from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.carried import DocumentRun
-from quire.contracts.names import BATCH_ID_PREFIX, WORKFLOW_ID_PREFIX, workflow_id
+from quire.contracts.names import WORKFLOW_ID_PREFIX, workflow_id
 from quire.contracts.steps import DocumentReceipt, PreviousReceipt
 from quire.domain.document.open_documents import OpenDocuments
 from quire.domain.document.origin import STORED
 
-_OPEN_BATCHES = "WorkflowType = 'BatchWorkflow' AND ExecutionStatus = 'Running'"
 _OPEN = "WorkflowType = 'DocumentWorkflow' AND ExecutionStatus = 'Running'"
 _AT_ONCE = 16
 # The activities whose results name the document.
@@ -32,9 +31,7 @@ async def find_open_documents(client: Client) -> OpenDocuments:
         several = (_documents_of(client, run) for run in runs[start : start + _AT_ONCE])
         found.update(*await asyncio.gather(*several))
     jobs = frozenset(run.id.removeprefix(WORKFLOW_ID_PREFIX) for run in runs)
-    batches = [run.id async for run in client.list_workflows(_OPEN_BATCHES)]
-    names = frozenset(name.removeprefix(BATCH_ID_PREFIX) for name in batches)
-    return OpenDocuments(jobs, frozenset(found), names)
+    return OpenDocuments(jobs, frozenset(found))
 
 
 async def _documents_of(client: Client, run: WorkflowExecution) -> set[str]:
@@ -72,7 +69,7 @@ class _Known:
     settled: bool = False
 
 
-async def begun_by(client: Client, event: HistoryEvent) -> DocumentRun | None:
+async def _begun(client: Client, event: HistoryEvent) -> DocumentRun | None:
     """How the run began, without fields of later versions; None when no version could read it: such
     a run has no document."""
     payloads = event.workflow_execution_started_event_attributes.input.payloads
@@ -86,7 +83,7 @@ async def begun_by(client: Client, event: HistoryEvent) -> DocumentRun | None:
 
 
 async def _at_start(client: Client, event: HistoryEvent) -> _Known:
-    run = await begun_by(client, event)
+    run = await _begun(client, event)
     if run is None:
         return _Known()
     if run.carried is not None:
@@ -118,7 +115,7 @@ async def fetched_document(client: Client, job_id: str) -> DocumentReceipt | Non
     scheduled: dict[int, str] = {}
     async for event in handle.fetch_history_events(page_size=100):
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-            run = await begun_by(client, event)
+            run = await _begun(client, event)
             if run is not None and run.carried is not None:
                 return run.carried.source
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:

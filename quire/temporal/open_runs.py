@@ -1,7 +1,6 @@
-"""Open documents and batches as the server lists them: finds those that are stuck, and starts them
-again.
+"""Open documents as the server lists them: finds those that are stuck, and starts them again.
 
-A stuck one is started from its own first event, payload by payload: input, signature, owner
+A stuck document is started from its own first event, payload by payload: input, signature, owner
 and keys stay as they were, and nothing has to be decrypted.
 """
 
@@ -10,6 +9,7 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.common.v1 import Memo
+from temporalio.api.common.v1 import WorkflowExecution as RunName
 from temporalio.api.enums.v1 import (
     EventType,
     WorkflowIdConflictPolicy,
@@ -17,6 +17,7 @@ from temporalio.api.enums.v1 import (
 )
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import (
+    GetWorkflowExecutionHistoryReverseRequest,
     StartWorkflowExecutionRequest,
 )
 from temporalio.client import (
@@ -30,14 +31,12 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from quire.contracts.names import (
-    BATCH_ID_PREFIX,
     DEADLINE_AT_MEMO,
     DEADLINE_MEMO,
     DEADLINE_TIMER,
     HEALED_MEMO,
     LONGEST_DEADLINE_S,
     WORKFLOW_ID_PREFIX,
-    batch_workflow_id,
     workflow_id,
 )
 from quire.contracts.watch import Healed, StuckDocument
@@ -51,12 +50,19 @@ from quire.domain.document.stuck import (
     parse_healed,
     why_stuck,
 )
-from quire.temporal.task_failures import is_told_to_fail
+from quire.temporal.task_runner import DiscardedRunError
 
 # The server's own mark of workflows whose tasks fail.
 PROBLEMS = "TemporalReportedProblems"
+# Of a history's end; the first of failures in a row stands there, and no later one.
+LAST_EVENTS = 20
+TASK_FAILED = EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
+TASK_ENDS = (
+    TASK_FAILED,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
+)
 OPEN = "WorkflowType = 'DocumentWorkflow' AND ExecutionStatus = 'Running'"
-OPEN_BATCHES = "WorkflowType = 'BatchWorkflow' AND ExecutionStatus = 'Running'"
 # The deadline's timer is among the first events of a run.
 FIRST_EVENTS = 60
 # Of a document that was continued more often, the latest runs count.
@@ -82,7 +88,7 @@ class OpenRuns:
     async def start_again(self, stuck: StuckDocument) -> bool:
         """End the run and start the same request under the same id; False when it is no longer
         stuck. A repetition goes on where the last one was interrupted."""
-        handle = self._client.get_workflow_handle(_id_of(stuck), run_id=stuck.run_id)
+        handle = self._client.get_workflow_handle(workflow_id(stuck.job_id), run_id=stuck.run_id)
         start = await self._first_start(handle)
         if start is None or not await self._end(handle):
             return False
@@ -94,11 +100,7 @@ class OpenRuns:
     async def _marked(self) -> list[WorkflowExecution]:
         """Those whose tasks fail, by the server's own mark."""
         try:
-            return [
-                execution
-                for which in (OPEN, OPEN_BATCHES)
-                for execution in await self._list(f"{which} AND {PROBLEMS} IS NOT NULL")
-            ]
+            return await self._list(f"{OPEN} AND {PROBLEMS} IS NOT NULL")
         except RPCError as error:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
@@ -119,9 +121,7 @@ class OpenRuns:
         handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
         try:
             description = await handle.describe()
-            batch = execution.id.startswith(BATCH_ID_PREFIX)
-            timer = None if batch else await self._deadline_timer(handle)
-            ends = await self._ends(description, timer)
+            ends = await self._ends(description, await self._deadline_timer(handle))
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
@@ -131,17 +131,30 @@ class OpenRuns:
         raw = description.raw_description
         marked = PROBLEMS in raw.workflow_execution_info.search_attributes.indexed_fields
         return OpenRun(
-            job_id=execution.id.removeprefix(BATCH_ID_PREFIX if batch else WORKFLOW_ID_PREFIX),
+            job_id=execution.id.removeprefix(WORKFLOW_ID_PREFIX),
             run_id=execution.run_id,
             marked=marked,
-            overdue=not batch and datetime.now(UTC) > ends + timedelta(seconds=self._grace_s),
+            overdue=datetime.now(UTC) > ends + timedelta(seconds=self._grace_s),
             tries=raw.pending_workflow_task.attempt,
             activities=len(raw.pending_activities),
             healed=await _heals(description),
-            unanswered=marked
-            and not await is_told_to_fail(self._client, raw.workflow_execution_info.execution),
-            batch=batch,
+            unanswered=marked and not await self._fails(raw.workflow_execution_info.execution),
         )
+
+    async def _fails(self, execution: RunName) -> bool:
+        """Whether a worker has said that the present task fails, and not only to have it again."""
+        page = await self._client.workflow_service.get_workflow_execution_history_reverse(
+            GetWorkflowExecutionHistoryReverseRequest(
+                namespace=self._client.namespace,
+                execution=execution,
+                maximum_page_size=LAST_EVENTS,
+            )
+        )
+        ends = [event for event in page.history.events if event.event_type in TASK_ENDS]
+        if not ends or ends[0].event_type != TASK_FAILED:
+            return False
+        failure = ends[0].workflow_task_failed_event_attributes.failure
+        return failure.application_failure_info.type != DiscardedRunError.__name__
 
     async def _ends(self, execution: WorkflowExecution, timer: datetime | None = None) -> datetime:
         """The deadline by the run's own timer, else as far as its start tells; and no sooner than
@@ -230,7 +243,7 @@ class OpenRuns:
         timeout.FromTimedelta(timedelta(seconds=execution_timeout_s(deadline, healed=True)))
         request = StartWorkflowExecutionRequest(
             namespace=self._client.namespace,
-            workflow_id=_id_of(stuck),
+            workflow_id=workflow_id(stuck.job_id),
             workflow_type=begun.workflow_type,
             task_queue=begun.task_queue,
             input=begun.input,
@@ -239,8 +252,7 @@ class OpenRuns:
             search_attributes=begun.search_attributes,
             priority=begun.priority,
             user_metadata=start.user_metadata,
-            # A batch takes as long as it takes.
-            workflow_execution_timeout=None if stuck.batch else timeout,
+            workflow_execution_timeout=timeout,
             identity=self._client.identity,
             # The server starts it once, however often it is asked to.
             request_id=f"heal-{stuck.run_id}",
@@ -255,7 +267,7 @@ class OpenRuns:
         runs, before = list[str](), stuck.run_id
         while before and len(runs) < MOST_RUNS:
             runs.append(before)
-            handle = self._client.get_workflow_handle(_id_of(stuck), run_id=before)
+            handle = self._client.get_workflow_handle(workflow_id(stuck.job_id), run_id=before)
             try:
                 start = await _first_event(handle)
             except RPCError as error:
@@ -265,10 +277,6 @@ class OpenRuns:
             begun = start.workflow_execution_started_event_attributes
             before = begun.continued_execution_run_id
         return runs
-
-
-def _id_of(stuck: StuckDocument) -> str:
-    return batch_workflow_id(stuck.job_id) if stuck.batch else workflow_id(stuck.job_id)
 
 
 async def _first_event(handle: Handle) -> HistoryEvent:

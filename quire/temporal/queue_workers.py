@@ -17,7 +17,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from quire.contracts.names import WORKFLOW_QUEUE, usual_queue
+from quire.contracts.names import WORKFLOW_QUEUE
 from quire.domain.workers.absence import QueueState
 from quire.domain.workers.live_workers import (
     BEAT_S,
@@ -92,7 +92,7 @@ def _state(answer: DescribeTaskQueueResponse, polls: list[Poll], beats: list[Bea
 
 
 async def _describe(client: Client, queue: str) -> DescribeTaskQueueResponse:
-    workflows = usual_queue(queue) == WORKFLOW_QUEUE
+    workflows = queue == WORKFLOW_QUEUE
     return await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace,

@@ -1,6 +1,6 @@
 """The search attributes of documents: the one place that names them.
 
-Starts and workflows write them, `jobs/list_jobs.py` and the Web UI search by them,
+`jobs/submit.py` and the workflow write them, `jobs/list_jobs.py` and the Web UI search by them,
 and workers register them with the server.
 """
 
@@ -20,7 +20,6 @@ from quire.domain import errors
 STATUS = SearchAttributeKey.for_keyword("QuireStatus")
 USER = SearchAttributeKey.for_keyword("QuireUser")
 ENGINE = SearchAttributeKey.for_keyword("QuireEngine")
-BATCH = SearchAttributeKey.for_keyword("QuireBatch")
 PAGES = SearchAttributeKey.for_int("QuirePages")
 FALLBACK_PAGES = SearchAttributeKey.for_int("QuireFallbackPages")
 TIMEOUT = SearchAttributeKey.for_bool("QuireTimeout")
@@ -30,7 +29,7 @@ DOUBTFUL = SearchAttributeKey.for_bool("QuireDoubtful")
 CONFIDENCE = SearchAttributeKey.for_float("QuireConfidence")
 
 _KEYS: tuple[SearchAttributeKey[Any], ...] = (
-    STATUS, USER, ENGINE, BATCH, PAGES, FALLBACK_PAGES, TIMEOUT, TOKENS, COST_USD, DOUBTFUL,
+    STATUS, USER, ENGINE, PAGES, FALLBACK_PAGES, TIMEOUT, TOKENS, COST_USD, DOUBTFUL,
     CONFIDENCE,
 )  # fmt: skip
 # As `temporal operator search-attribute create --type` has them.

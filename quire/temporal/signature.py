@@ -1,4 +1,4 @@
-"""Signs the start of a job or a batch: only who has the cluster's keys, or its store, can make one.
+"""Signs the start of a job: only who has the keys of the cluster, or its store, can make one.
 
 The signature covers every field of the request and the workflow id, and travels in a header of the
 start. Workers verify it in `quire/temporal/start_guard.py`.
@@ -21,8 +21,6 @@ from temporalio.client import (
 )
 from temporalio.converter import DataConverter
 
-from quire.contracts.batch import BatchRequest
-from quire.contracts.batch_steps import BatchRun
 from quire.contracts.carried import DocumentRun
 from quire.contracts.document import DocumentRequest
 from quire.contracts.names import SIGNATURE_HEADER, SIGNING_KEY
@@ -35,7 +33,6 @@ _PURPOSE = b"quire: start of a job\0"
 _KEY_BYTES = 32
 _STORED = "store"
 Keys = Mapping[str, bytes]
-Signed = DocumentRequest | BatchRequest
 
 
 class KeyPlace(Protocol):
@@ -77,14 +74,14 @@ class StartKeys:
         return {_STORED: key}
 
 
-def sign(keys: Keys, request: Signed, workflow_id: str) -> str:
+def sign(keys: Keys, request: DocumentRequest, workflow_id: str) -> str:
     """The signature by the first key, with the key's name."""
     name, key = next(iter(keys.items()))
     digest = base64.urlsafe_b64encode(_digest(key, request, workflow_id)).decode()
     return f"{_VERSION}.{name}.{digest}"
 
 
-def is_signed(keys: Keys, signature: str, request: Signed, workflow_id: str) -> bool:
+def is_signed(keys: Keys, signature: str, request: DocumentRequest, workflow_id: str) -> bool:
     """Whether one of the keys made this signature for this request under this id."""
     version, _, rest = signature.partition(".")
     name, _, encoded = rest.rpartition(".")
@@ -98,18 +95,18 @@ def is_signed(keys: Keys, signature: str, request: Signed, workflow_id: str) -> 
     return hmac.compare_digest(digest, _digest(key, request, workflow_id))
 
 
-def _digest(key: bytes, request: Signed, workflow_id: str) -> bytes:
+def _digest(key: bytes, request: DocumentRequest, workflow_id: str) -> bytes:
     """Fields at their default are left out: a field that a newer worker knows and an older client
     does not changes nothing."""
-    # Not what an earlier run of the workflow carried.
-    kind = BatchRequest if isinstance(request, BatchRequest) else DocumentRequest
-    fields = request.model_dump(mode="json", include=set(kind.model_fields), exclude_defaults=True)
+    fields = request.model_dump(
+        mode="json", include=set(DocumentRequest.model_fields), exclude_defaults=True
+    )
     message = json.dumps([workflow_id, fields], sort_keys=True, ensure_ascii=True)
     return hmac.new(key, _PURPOSE + message.encode(), hashlib.sha256).digest()
 
 
 class SignStarts(Interceptor):
-    """Makes a client sign the jobs and batches that it starts."""
+    """Makes a client sign the jobs that it starts."""
 
     def __init__(self, keys: StartKeys) -> None:
         self._keys = keys
@@ -125,7 +122,7 @@ class _SigningOutbound(OutboundInterceptor):
         self._keys = keys
 
     async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
-        if len(input.args) == 1 and isinstance(input.args[0], DocumentRun | BatchRun):
+        if len(input.args) == 1 and isinstance(input.args[0], DocumentRun):
             keys = await self._keys.read(create=True)
             signature = sign(keys, input.args[0], input.id)
             [payload] = DataConverter.default.payload_converter.to_payloads([signature])

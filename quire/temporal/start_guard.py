@@ -1,6 +1,6 @@
 """Lets workers take up only what a client with the cluster's keys has started.
 
-The workflow passes the signature of its start on to the activity that plans it, which has it
+The workflow passes the signature of its start on to the activity `plan_document`, which has it
 verified: a workflow may not read keys. Headers are no part of what a replay compares, so histories
 from before replay, and a job that has its plan goes on.
 """
@@ -21,15 +21,14 @@ from temporalio.worker import (
     WorkflowOutboundInterceptor,
 )
 
-from quire.contracts.batch import BatchRequest
+from quire.contracts.document import DocumentRequest
 from quire.contracts.names import SIGNATURE_HEADER
 from quire.domain import errors
 from quire.domain.document.unsigned import UnsignedRules, check_unsigned
 from quire.settings import Settings
-from quire.temporal.signature import Keys, Signed, StartKeys, is_signed
+from quire.temporal.signature import Keys, StartKeys, is_signed
 
-# The local activities that check a start, before anything else of it is done.
-PLANS = ("plan_document", "plan_batch")
+PLAN = "plan_document"
 _signature: ContextVar[Payload | None] = ContextVar("signature", default=None)
 
 
@@ -57,20 +56,17 @@ class StartGuard(Interceptor):
         """What keeps the signature for `check`."""
         return _Receive(next)
 
-    async def check(self, request: Signed, workflow_id: str) -> None:
-        """Inside the activity: raise `StartRefused` unless the job or batch may be taken up."""
+    async def check(self, request: DocumentRequest, workflow_id: str) -> None:
+        """Inside the activity: raise `StartRefused` unless the job may be taken up."""
         if not self._required:
             return
         payload = _signature.get()
         if payload is None:
-            if isinstance(request, BatchRequest):
-                # The worker signs what a batch starts: an unsigned one would borrow its keys.
-                raise errors.unsigned_start()
             check_unsigned(request, workflow_id, self._rules)
         elif not await self._is_valid(_text(payload), request, workflow_id):
             raise errors.bad_signature()
 
-    async def _is_valid(self, signature: str, request: Signed, workflow_id: str) -> bool:
+    async def _is_valid(self, signature: str, request: DocumentRequest, workflow_id: str) -> bool:
         if is_signed(self._known, signature, request, workflow_id):
             return True
         # The key in the store may be younger than this worker.
@@ -95,7 +91,7 @@ class _PassOn(WorkflowInboundInterceptor):
 class _PassOnOutbound(WorkflowOutboundInterceptor):
     def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:
         signature = workflow.info().headers.get(SIGNATURE_HEADER)
-        if input.activity in PLANS and signature is not None:
+        if input.activity == PLAN and signature is not None:
             input.headers = {**input.headers, SIGNATURE_HEADER: signature}
         return super().start_local_activity(input)
 

@@ -153,9 +153,6 @@ def test_the_documented_examples_run(tool: Tool, vendor: StandIn, tmp_path: Path
     pdfs.text_pdf(tmp_path / "letter.pdf")
     for name in ("scan-1", "scan-2"):
         (tmp_path / f"{name}.png").write_bytes(pdfs.picture_of(name))
-    (tmp_path / "scans").mkdir()
-    for number in range(2):
-        pdfs.mixed_pdf(tmp_path / "scans" / f"{number}.pdf", number, 1)
     (tmp_path / "holiday.txt").write_text("no document")
     program = "".join(
         f"exec(compile({block!r}, 'example {n}', 'exec'), {{'__name__': '__main__'}})\n"

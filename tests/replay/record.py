@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 
-from quire.contracts.names import batch_workflow_id, workflow_id
+from quire.contracts.names import workflow_id
 from quire.domain.document.keys import survey_key
 from quire.settings import Settings
 from quire.temporal.connect import connect
@@ -191,7 +191,6 @@ SCENES: dict[str, tuple[Scene, dict[str, str]]] = {
 
 
 WATCH = "watch"
-BATCH = "batch"
 
 
 async def record_watch(folder: Path) -> None:
@@ -212,34 +211,6 @@ async def record_watch(folder: Path) -> None:
         handles = [client.get_workflow_handle(one.id, run_id=one.run_id) for one in watches]
         histories = [await handle.fetch_history() for handle in handles]
         _write(WATCH, 0, max(histories, key=lambda history: len(history.events)).to_json())
-
-
-async def record_batch(folder: Path) -> None:
-    """A batch that is refused a document, given one twice, paused, continued as new and retried."""
-    source = folder / BATCH / "in"
-    source.mkdir(parents=True)
-    for number in range(9):
-        pdfs.mixed_pdf(source / f"{number}.pdf", 1 + number, 1)
-    (source / "again.pdf").write_bytes((source / "3.pdf").read_bytes())
-    (source / "no.pdf").write_bytes(b"")
-    with StandIn() as vendor, Cluster(folder / BATCH / "server", SOON_CONTINUED) as cluster:
-        tool = Tool(folder / BATCH / "state", vendor, TEMPORAL_ADDRESS=cluster.address)
-        cluster.start_worker(tool)
-        vendor.behave(vendor_answers_late(0.3))
-        vendor.behave(vendor_fails(503), marker="page 3 of")
-        asked = ("--batch-id", BATCH, "--window", "3", "--mode", "fail_fast")
-        tool.run("batch", "start", source, *asked, "--detach")
-        tool.run("batch", "pause", BATCH)
-        tool.run("batch", "resume", BATCH)
-        tool.run("batch", "watch", BATCH)
-        vendor.reset()
-        tool.run("batch", "retry", BATCH)
-        client = await connect(Settings(), cluster.address)
-        query = f"WorkflowId = '{batch_workflow_id(BATCH)}'"
-        runs = [execution async for execution in client.list_workflows(query)]
-        for number, execution in enumerate(sorted(runs, key=lambda run: run.start_time)):
-            handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
-            _write(BATCH, number, (await handle.fetch_history()).to_json())
 
 
 def _write(name: str, number: int, history: str) -> None:
@@ -287,8 +258,6 @@ async def record_missing() -> None:
                 await record(name, Path(folder))
         if not list(HISTORIES.glob(f"{WATCH}-*.json")):
             await record_watch(Path(folder))
-        if not list(HISTORIES.glob(f"{BATCH}-*.json")):
-            await record_batch(Path(folder))
 
 
 if __name__ == "__main__":

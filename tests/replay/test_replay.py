@@ -8,18 +8,16 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
 from quire.temporal.converter import DATA_CONVERTER
-from tests.replay.record import BATCH, HISTORIES, SCENES, WATCH
-from workflows.batch.workflow import BatchWorkflow
+from tests.replay.record import HISTORIES, SCENES, WATCH
 from workflows.document.workflow import DocumentWorkflow
 from workflows.watch.workflow import WatchWorkflow
 
-WORKFLOWS = [DocumentWorkflow, BatchWorkflow, WatchWorkflow]
+WORKFLOWS = [DocumentWorkflow, WatchWorkflow]
 STORED = sorted(HISTORIES.glob("*.json"))
 
 
 def test_every_kind_of_run_is_recorded() -> None:
-    assert {path.stem.rpartition("-")[0] for path in STORED} == {*SCENES, WATCH, BATCH}
-    assert len([path for path in STORED if path.stem.startswith("batch-")]) > 2
+    assert {path.stem.rpartition("-")[0] for path in STORED} == {*SCENES, WATCH}
     assert len([path for path in STORED if path.stem.startswith("continued-")]) > 1
     assert len([path for path in STORED if path.stem.startswith("retried-")]) == 2
 

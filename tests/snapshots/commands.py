@@ -23,11 +23,7 @@ def _program(app: typer.Typer) -> dict[str, Any]:
     # A program with a single command is called without its name.
     commands = getattr(command, "commands", {"": command})
     own = {"": _parameters(command)} if hasattr(command, "commands") else {}
-    for name, one in commands.items():
-        group = getattr(one, "commands", {})
-        own |= {f"{name} {below}": _parameters(each) for below, each in group.items()}
-        own |= {} if one.hidden or group else {name: _parameters(one)}
-    return own
+    return own | {name: _parameters(one) for name, one in commands.items() if not one.hidden}
 
 
 def _parameters(command: Any) -> dict[str, Any]:

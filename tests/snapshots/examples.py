@@ -4,9 +4,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from quire.contracts.batch import SourceItem
-from quire.contracts.batch_status import BatchFailure
-from quire.contracts.batch_steps import DocumentEnd, OpenDocument
 from quire.contracts.carried import Carried, CarriedDispatch, CarriedPage, DocumentRun
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
 from quire.contracts.document import DocumentRequest, ReplacedRun, RetryRequest
@@ -188,45 +185,7 @@ SNAPSHOT = Snapshot(
 )
 
 # By label and case. Of a type that leaves its defaults out there is one of each case.
-FAILURE = BatchFailure(
-    number=7, source="a.pdf", code=Code.NOT_PDF, reason="EMPTY", message="Empty."
-)
-REFUSAL = ErrorInfo(
-    code=Code.NOT_PDF, reason="EMPTY", error_type="terminal", message="Empty.", remedy="Look."
-)
 EXAMPLES: dict[str, dict[str, BaseModel]] = {
-    "DocumentEnd": {
-        "bare": DocumentEnd(number=7, letter="n"),
-        "full": DocumentEnd(
-            number=7,
-            letter="g",
-            pages=3,
-            degraded=1,
-            by_source=(("ai", 2), ("mupdf_fallback", 1)),
-            paid=PAID,
-            failure=FAILURE,
-        ),
-    },
-    "OpenDocument": {
-        "bare": OpenDocument(number=7, job_id="b-00007"),
-        "full": OpenDocument(number=7, job_id="b-00007", take=1),
-    },
-    "SourceItem": {
-        "bare": SourceItem(),
-        "full": SourceItem(
-            source="store:ab",
-            shown="in/a.pdf",
-            name="a.pdf",
-            job_id="a",
-            pages="1-2",
-            engine="openai",
-            sealed_password="sealed",
-            value="900",
-            due="2026-12-01",
-            error=REFUSAL,
-            same_as=3,
-        ),
-    },
     "AttemptFailure": {
         "bare": AttemptFailure(kind=FailureKind.BUG, message="A fault."),
         "full": AttemptFailure(

@@ -14,7 +14,6 @@ from quire.contracts.plan import DocumentPlan
 from quire.contracts.reading import ReadingOptions, TextOptions
 from quire.contracts.routing import BreakerPolicy, Chain, DispatchPolicy, Route
 from quire.contracts.stored import LIST_BEGINS, Brief, ImageList, ImageManifest, ImagePage
-from quire.domain.batch import keys as batch_keys
 from quire.domain.document import keys
 from quire.domain.document.origin import STORED
 from quire.domain.document.page_images import natural_key
@@ -67,11 +66,6 @@ def record() -> dict[str, Any]:
     return {
         "keys": golden_keys(),
         "kinds": keys.KINDS,
-        "batches": {
-            "sources": batch_keys.source_page_key("b", batch_keys.page_of(201)),
-            "rows": batch_keys.rows_key("b", "run", "end", 7),
-            "file": batch_keys.batch_file("b", "batch.json"),
-        },
         "survey": [keys.SURVEY_VERSION, keys.SURVEY_CHUNK, SURVEY_HEAD],
         "stored": STORED,
         "list_begins": LIST_BEGINS.decode(),

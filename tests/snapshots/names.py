@@ -25,7 +25,6 @@ from quire.app.parts import build_parts
 from quire.app.workers import build_workers
 from quire.contracts.codes import Code, ErrorInfo, FailureKind
 from quire.contracts.names import (
-    BATCH_PRIORITY,
     DEADLINE_AT_MEMO,
     DEADLINE_MEMO,
     DOCUMENTS_QUEUE,
@@ -37,12 +36,9 @@ from quire.contracts.names import (
     NAME_MEMO,
     ROLES,
     STARTED_MEMO,
-    TAKE_MEMO,
     WATCH_SCHEDULE,
     WORKFLOW_ID_PREFIX,
     WORKFLOW_QUEUE,
-    batch_workflow_id,
-    document_job_id,
     route_queue,
     workflow_id,
 )
@@ -54,7 +50,6 @@ from quire.telemetry import metrics
 from quire.temporal.deployment import DEPLOYMENT
 from quire.temporal.search_attributes import SEARCH_ATTRIBUTES
 from tests.snapshots.types import label
-from workflows.batch.workflow import BatchWorkflow
 from workflows.document.workflow import DocumentWorkflow
 from workflows.watch.workflow import WatchWorkflow
 
@@ -65,13 +60,6 @@ _NOT_OURS = {"docs", "tests", "bench", "build", ".venv"}
 def record() -> dict[str, Any]:
     return {
         "workflow": _workflow(DocumentWorkflow),
-        "batch": {
-            **_workflow(BatchWorkflow),
-            "workflow_id": batch_workflow_id("b"),
-            "job_id": document_job_id("b", 7),
-            "priority": BATCH_PRIORITY,
-            "take_memo": TAKE_MEMO,
-        },
         "watch": {**_workflow(WatchWorkflow), "schedule": WATCH_SCHEDULE},
         "workers": _workers(),
         "deployment": DEPLOYMENT,

@@ -7,33 +7,6 @@ from pydantic import BaseModel
 from temporalio.common import RawValue
 
 from quire.contracts.base import Lean, StrictWire, Wire
-from quire.contracts.batch import (
-    BatchCounts,
-    BatchOptions,
-    BatchOrder,
-    BatchRequest,
-    BatchResult,
-    DocumentRow,
-    SourceItem,
-    SourcePage,
-)
-from quire.contracts.batch_status import BatchDetail, BatchDocument, BatchFailure, BatchStatus
-from quire.contracts.batch_steps import (
-    BatchPlan,
-    BatchRun,
-    CarriedBatch,
-    CollectReceipt,
-    CollectRequest,
-    DocumentEnd,
-    LoadReceipt,
-    LoadRequest,
-    OpenDocument,
-    SkipRequest,
-    StartReceipt,
-    StartRequest,
-    StopRequest,
-    WriteRequest,
-)
 from quire.contracts.carried import Carried, CarriedDispatch, CarriedPage, DocumentRun
 from quire.contracts.codes import ErrorInfo
 from quire.contracts.document import (
@@ -111,32 +84,6 @@ MODELS: dict[str, type[BaseModel]] = {
     "AttemptRest": AttemptRest,
     "AttemptReceipt": AttemptReceipt,
     "AttemptRequest": AttemptRequest,
-    "BatchCounts": BatchCounts,
-    "BatchDetail": BatchDetail,
-    "BatchDocument": BatchDocument,
-    "BatchFailure": BatchFailure,
-    "BatchOptions": BatchOptions,
-    "BatchOrder": BatchOrder,
-    "BatchPlan": BatchPlan,
-    "BatchRequest": BatchRequest,
-    "BatchResult": BatchResult,
-    "BatchRun": BatchRun,
-    "BatchStatus": BatchStatus,
-    "CarriedBatch": CarriedBatch,
-    "CollectReceipt": CollectReceipt,
-    "CollectRequest": CollectRequest,
-    "DocumentEnd": DocumentEnd,
-    "DocumentRow": DocumentRow,
-    "LoadReceipt": LoadReceipt,
-    "LoadRequest": LoadRequest,
-    "OpenDocument": OpenDocument,
-    "SkipRequest": SkipRequest,
-    "SourceItem": SourceItem,
-    "SourcePage": SourcePage,
-    "StartReceipt": StartReceipt,
-    "StartRequest": StartRequest,
-    "StopRequest": StopRequest,
-    "WriteRequest": WriteRequest,
     "Breaker": Breaker,
     "BreakerPolicy": BreakerPolicy,
     "BreakerStatus": BreakerStatus,

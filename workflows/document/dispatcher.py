@@ -182,7 +182,7 @@ class Dispatcher:
                     proven=dispatch.adaptive and assignment.route in dispatch.answered,
                     protocol=PROTOCOL,
                 ),
-                task_queue=route_queue(route.provider, route.model, workflow.info().task_queue),
+                task_queue=route_queue(route.provider, route.model),
                 # A call of another attempt may come first: more are taken up than there are slots.
                 start_to_close_timeout=timedelta(seconds=route.timeout_s + assignment.seconds)
                 + options.ATTEMPT_MARGIN,

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.carried import Carried
     from quire.contracts.codes import Code, ErrorInfo
     from quire.contracts.document import DocumentRequest
-    from quire.contracts.names import documents_queue
+    from quire.contracts.names import DOCUMENTS_QUEUE
     from quire.contracts.plan import DocumentPlan
     from quire.contracts.steps import (
         DocumentReceipt,
@@ -204,7 +204,7 @@ class Preparation:
                 first=first,
                 last=last,
             ),
-            task_queue=documents_queue(workflow.info().task_queue),
+            task_queue=DOCUMENTS_QUEUE,
             start_to_close_timeout=options.DOCUMENT_STEP,
             heartbeat_timeout=options.HEARTBEAT,
             retry_policy=options.STEADY,

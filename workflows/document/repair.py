@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.carried import Carried
     from quire.contracts.codes import Code, ErrorInfo
     from quire.contracts.document import DocumentRequest
-    from quire.contracts.names import documents_queue
+    from quire.contracts.names import DOCUMENTS_QUEUE
     from quire.contracts.plan import DocumentPlan
     from quire.contracts.steps import DocumentReceipt
     from quire.contracts.stored import Brief
@@ -29,7 +29,7 @@ async def ingest_source(request: DocumentRequest) -> DocumentReceipt:
     return await workflow.execute_activity_method(
         IngestSource.ingest_source,
         request,
-        task_queue=documents_queue(workflow.info().task_queue),
+        task_queue=DOCUMENTS_QUEUE,
         start_to_close_timeout=options.DOCUMENT_STEP,
         heartbeat_timeout=options.HEARTBEAT,
         retry_policy=options.STEADY,

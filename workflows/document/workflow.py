@@ -23,7 +23,6 @@ with workflow.unsafe.imports_passed_through():
     from quire.contracts.steps import FinalizeRequest, ReuseReceipt
     from quire.domain import errors
     from quire.domain.document.keys import finished_id, reading_id
-    from workflows.continued import continues_a_run
     from workflows.document import options, queries
     from workflows.document.attributes import attributes_of_failure, attributes_of_result
     from workflows.document.deadline import DeadlineTimer
@@ -61,7 +60,7 @@ class DocumentWorkflow:
     async def run(self, request: DocumentRun | None = None) -> DocumentResult:
         """Read the document, in one run or in several."""
         request = wanted_run(request)
-        if request.carried is not None and not continues_a_run():
+        if request.carried is not None and not _continues_a_run():
             raise self._fail(errors.not_continued().info)
         reading = asyncio.create_task(self._read(request.carried))
         while not reading.done():
@@ -275,3 +274,10 @@ class DocumentWorkflow:
     def other(self, name: str, given: Sequence[RawValue]) -> None:
         """A signal that there is not: the SDK would keep it for a handler that never comes."""
         self._people.refuse_unknown()
+
+
+def _continues_a_run() -> bool:
+    """Whether an earlier run handed over to this one. The server also names an earlier run where it
+    repeats a start, by a retry policy or a schedule: such a run has the start's own input."""
+    info = workflow.info()
+    return info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule

@@ -22,69 +22,69 @@ _RANGE = "its pages are not one range such as 1-20"
 _M = TypeVar("_M", bound=BaseModel)
 
 
-class Unclear(ValueError):
-    """Input that cannot be a request: the words say what is wrong, and nothing of what was sent."""
+class _Unclear(ValueError):
+    """The words say what is wrong, and nothing of what was sent."""
 
 
 def parse_retry(given: Sequence[object]) -> RetryRequest | ErrorInfo:
     """Pages to read again: {"user_id": ..., "pages": "3,5-7"}, or the pages alone as text, number
     or list, or nothing for all that are degraded."""
     try:
-        match only_input(given):
+        match _only(given):
             case None | "":
                 return RetryRequest()
             case dict() as fields:
                 pages = fields.get("pages")
                 named = None if pages is None else _page_list(pages)
-                return validated(RetryRequest, {**fields, "pages": named}, _PAGES)
+                return _validated(RetryRequest, {**fields, "pages": named}, _PAGES)
             case RetryRequest() as request:
                 return request
             case pages:
-                return validated(RetryRequest, {"pages": _page_list(pages)}, _PAGES)
-    except Unclear as problem:
+                return _validated(RetryRequest, {"pages": _page_list(pages)}, _PAGES)
+    except _Unclear as problem:
         return errors.bad_input(str(problem)).info
 
 
 def parse_cancel(given: Sequence[object]) -> CancelRequest | ErrorInfo:
     """Who wants the document to stop: {"user_id": ...}, or the name alone, or nothing."""
     try:
-        match only_input(given):
+        match _only(given):
             case None:
                 return CancelRequest()
             case dict() as fields:
-                return validated(CancelRequest, fields, "its user_id is not a text")
+                return _validated(CancelRequest, fields, "its user_id is not a text")
             case CancelRequest() as request:
                 return request
             case str() as name:
                 return CancelRequest(user_id=name)
             case _:
-                raise Unclear('it is not an object such as {"user_id": "anna"}')
-    except Unclear as problem:
+                raise _Unclear('it is not an object such as {"user_id": "anna"}')
+    except _Unclear as problem:
         return errors.bad_input(str(problem)).info
 
 
 def parse_range(given: Sequence[object]) -> PageRange | ErrorInfo:
     """A range of pages: {"first": 1, "last": 20}, or "1-20", or 7, or [1, 20], or nothing."""
     try:
-        match only_input(given):
+        match _only(given):
             case None | "":
                 return PageRange()
             case dict() as fields:
-                return validated(PageRange, fields, _RANGE)
+                return _validated(PageRange, fields, _RANGE)
             case PageRange() as wanted:
                 return wanted
             case [first, last]:
-                return validated(PageRange, {"first": first, "last": last}, _RANGE)
+                return _validated(PageRange, {"first": first, "last": last}, _RANGE)
             case [one] | one:
                 return _one_range(_page_list(one))
-    except Unclear as problem:
+    except _Unclear as problem:
         return errors.bad_input(str(problem)).info
 
 
-def only_input(given: Sequence[object]) -> object:
+def _only(given: Sequence[object]) -> object:
     """The one input, if there is any."""
     if len(given) > 1:
-        raise Unclear(f"{len(given)} inputs came, and one is expected")
+        raise _Unclear(f"{len(given)} inputs came, and one is expected")
     return given[0] if given else None
 
 
@@ -92,12 +92,12 @@ def _page_list(pages: object) -> str:
     """A list of pages as people write it, from text, a number, or a list of these."""
     if isinstance(pages, list | tuple):
         if not pages or any(isinstance(part, list | tuple) for part in pages):
-            raise Unclear(_PAGES)
+            raise _Unclear(_PAGES)
         pages = ",".join(map(_page_list, pages))
     if isinstance(pages, int) and not isinstance(pages, bool):
         pages = _digits(pages)
     if not isinstance(pages, str) or len(pages) > LONGEST_PAGES:
-        raise Unclear(_PAGES)
+        raise _Unclear(_PAGES)
     return pages
 
 
@@ -105,23 +105,23 @@ def _digits(number: int) -> str:
     try:
         return str(number)
     except ValueError:  # Python writes no number of thousands of digits
-        raise Unclear(_PAGES) from None
+        raise _Unclear(_PAGES) from None
 
 
 def _one_range(spec: str) -> PageRange:
     try:
         ((first, last),) = parse_pages(spec)
     except ValueError:
-        raise Unclear(_RANGE) from None
+        raise _Unclear(_RANGE) from None
     return PageRange(first=first) if last is None else PageRange(first=first, last=last)
 
 
-def validated(model: type[_M], fields: dict[object, object], problem: str) -> _M:
+def _validated(model: type[_M], fields: dict[object, object], problem: str) -> _M:
     """The fields as a request. What is null has its default; a number may stand for a name."""
     unknown = [name for name in fields if name not in model.model_fields]
     if unknown:
         known = ", ".join(model.model_fields)
-        raise Unclear(f"it has a field that is not one of {known}")
+        raise _Unclear(f"it has a field that is not one of {known}")
     present = {str(name): value for name, value in fields.items() if value is not None}
     name = present.get("user_id")
     if isinstance(name, int) and not isinstance(name, bool):
@@ -130,4 +130,4 @@ def validated(model: type[_M], fields: dict[object, object], problem: str) -> _M
         return model.model_validate(present)
     except ValidationError as error:
         about_name = any(details["loc"][:1] == ("user_id",) for details in error.errors())
-        raise Unclear("its user_id is not a text" if about_name else problem) from None
+        raise _Unclear("its user_id is not a text" if about_name else problem) from None

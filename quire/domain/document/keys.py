@@ -14,10 +14,7 @@ from quire.contracts.stored import Brief
 from quire.domain.page_ranges import format_pages
 
 # Where things are by kind; what else is under the store's root is not the store's.
-BATCHES = "batches"
-KINDS = (
-    "sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine", BATCHES,
-)  # fmt: skip
+KINDS = ("sources", "surveys", "answers", "briefs", "finished", "texts", "quarantine")
 # Raise when the survey's rules or texts change: older surveys are then made again.
 SURVEY_VERSION = 4
 # Pages a survey object: few enough objects for long documents, small enough to read for one page.
@@ -116,10 +113,8 @@ def text_key(sha256: str) -> str:
 
 
 def document_of(key: str) -> str:
-    """Whose object this is: a document's hash; for briefs, texts and batches, their own name."""
+    """Whose object this is: a document's hash; for briefs and texts, their own name."""
     kind, *parts = key.split("/")
-    if kind == BATCHES:
-        return parts[0]
     if kind in ("briefs", "texts"):
         return parts[-1].partition(".")[0]
     return parts[1] if len(parts) > 1 else ""

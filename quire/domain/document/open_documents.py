@@ -1,8 +1,8 @@
-"""What open documents and batches need of the store."""
+"""What open documents need of the store."""
 
 from dataclasses import dataclass
 
-from quire.domain.document.keys import BATCHES, document_of
+from quire.domain.document.keys import document_of
 
 
 @dataclass(frozen=True)
@@ -12,13 +12,9 @@ class OpenDocuments:
     jobs: frozenset[str] = frozenset()
     # By their hash; also the lists of page images from which documents are made.
     documents: frozenset[str] = frozenset()
-    # The batches that are not done: their lists, rows, and the documents that wait in them.
-    batches: frozenset[str] = frozenset()
 
     def need(self, key: str) -> bool:
         """Whether an object of the store is one of theirs. Briefs are named by nothing of a
         document: they must be asked for their job."""
         kind = key.partition("/")[0]
-        if kind == BATCHES:
-            return document_of(key) in self.batches
         return kind != "quarantine" and document_of(key) in self.documents

@@ -39,8 +39,6 @@ class OpenRun:
     healed: int
     # No worker has said that the present task fails: it only got no answer.
     unanswered: bool = False
-    # A batch, which has no deadline: it is stuck where its tasks fail.
-    batch: bool = False
 
     def judged(self) -> StuckDocument | None:
         """The document, if it is stuck."""
@@ -48,12 +46,7 @@ class OpenRun:
         if why is None:
             return None
         return StuckDocument(
-            job_id=self.job_id,
-            run_id=self.run_id,
-            why=why,
-            tries=self.tries,
-            healed=self.healed,
-            batch=self.batch,
+            job_id=self.job_id, run_id=self.run_id, why=why, tries=self.tries, healed=self.healed
         )
 
 

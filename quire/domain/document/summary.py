@@ -52,7 +52,6 @@ def summarize(
             timeout_occurred=request.timeout_occurred,
             cancelled=request.cancelled,
             missing_pages=sources[TextSource.MUPDF_TIMEOUT_FALLBACK],
-            pages_by_source={source.value: sources[source] for source in sorted(sources)},
             result_text_len=text_length,
             text_sha256=text_sha256,
             result_local_path=local_path,

@@ -5,19 +5,15 @@ has a function here.
 
 QuireError                     code, reason, error_type, message, remedy
 ├── DocumentRefused            there is no document to read: the job fails
-│   ├── CancelledRefusal       a person stopped it before there was anything of it
 │   ├── EngineUnavailable      the engine asked for by name lacks a setting
 │   └── StartRefused           the workers do not accept how the job was started
 ├── JobError                   the job itself cannot be used as asked
 │   ├── BadInput
-│   ├── BatchConflict          the batch's id is taken, or the batch is not in the state for this
-│   ├── BatchNotFound
 │   ├── JobConflict            its id is bound to another request, or its run is in the way
 │   ├── JobNotFound
 │   ├── NotOwner
 │   ├── NotRunning
 │   └── NothingToRetry
-├── JobEnded                   the workflow was ended from outside
 ├── JobWaits                   the job is kept, and waits for what is missing
 ├── SealedError                it is encrypted, and this process lacks the key
 ├── StoredObjectGone           an attempt needs what is gone from the store
@@ -52,25 +48,6 @@ from quire.domain.errors.attempt import (
     AttemptFailed,
     Meaning,
 )
-from quire.domain.errors.batch import (
-    BatchConflict,
-    BatchNotFound,
-    bad_manifest_row,
-    batch_called_off,
-    batch_exists,
-    batch_not_found,
-    batch_not_running,
-    batch_running,
-    budget_reached,
-    folder_unreadable,
-    job_id_taken,
-    not_owner_of_batch,
-    nothing_found,
-    nothing_to_retry_in_batch,
-    password_file_unreadable,
-    row_lost,
-    sources_lost,
-)
 from quire.domain.errors.disk import (
     DiskFull,
     disk_errors,
@@ -79,7 +56,6 @@ from quire.domain.errors.disk import (
     with_folder,
 )
 from quire.domain.errors.document import (
-    CancelledRefusal,
     EngineUnavailable,
     cancelled_before_fetch,
     damaged_pdf,
@@ -191,7 +167,6 @@ from quire.domain.errors.page import (
     workers_lost,
 )
 from quire.domain.errors.service import (
-    JobEnded,
     SealedError,
     broken_text,
     command_broke,
@@ -205,10 +180,7 @@ from quire.domain.errors.service import (
     sealed_payload,
     sealed_secret,
     search_attributes_missing,
-    service_does_not_end,
-    service_failed,
     settings_file_unusable,
-    state_folder_locked,
     step_failed_unknown,
     storage_failed,
     temporal_refused,
@@ -245,43 +217,38 @@ from quire.domain.errors.tree import (
 )
 
 __all__ = [
-    "DESCRIBED", "MEANING", "AttemptFailed", "BadInput", "BatchConflict", "BatchNotFound",
-    "BucketDenied", "CancelledRefusal", "DiskFull", "DocumentRefused", "EngineUnavailable", "Entry",
-    "JobConflict", "JobEnded", "JobError", "JobNotFound", "JobWaits", "Meaning", "NotOwner",
-    "NotRunning", "NothingToRetry", "QuireError", "SealedError", "SettingsError", "SourceGone",
-    "StartRefused", "StoredObjectGone", "UsageError", "answer_cut_off", "answer_empty",
-    "answer_loops", "answer_malformed", "answer_packed", "answer_refused", "answer_too_large",
-    "answer_too_long", "answer_unrelated", "attempt_broke", "attempt_ended_unknown",
-    "attempt_too_long", "bad_input", "bad_manifest_row", "bad_signature", "bad_start",
-    "batch_called_off", "batch_exists", "batch_not_found", "batch_not_running", "batch_running",
-    "between_steps", "brief_missing", "broken_text", "bucket_denied", "budget_reached",
-    "build_not_current", "build_not_served", "call_failed", "cancelled_before_fetch",
-    "command_broke", "damaged_pdf", "deadline_before_fetch", "disk_errors", "disk_full",
-    "document_gone", "document_not_drawn", "download_cut_short", "download_stalls",
-    "download_too_slow", "embedded_server_failed", "embedded_server_missing", "empty_file",
-    "engine_unavailable", "entries", "every_route_rests", "file_not_found", "file_not_permitted",
-    "folder_unreadable", "folder_unusable", "history_does_not_fit", "image_damaged",
-    "image_too_large", "interrupted", "is_disk_full", "is_ours", "job_conflict", "job_ended",
-    "job_id_taken", "job_in_the_way", "job_not_found", "job_refused", "locked_to_certificate",
+    "DESCRIBED", "MEANING", "AttemptFailed", "BadInput", "BucketDenied", "DiskFull",
+    "DocumentRefused", "EngineUnavailable", "Entry", "JobConflict", "JobError", "JobNotFound",
+    "JobWaits", "Meaning", "NotOwner", "NotRunning", "NothingToRetry", "QuireError", "SealedError",
+    "SettingsError", "SourceGone", "StartRefused", "StoredObjectGone", "UsageError",
+    "answer_cut_off", "answer_empty", "answer_loops", "answer_malformed", "answer_packed",
+    "answer_refused", "answer_too_large", "answer_too_long", "answer_unrelated", "attempt_broke",
+    "attempt_ended_unknown", "attempt_too_long", "bad_input", "bad_signature", "bad_start",
+    "between_steps", "brief_missing", "broken_text", "bucket_denied", "build_not_current",
+    "build_not_served", "call_failed", "cancelled_before_fetch", "command_broke", "damaged_pdf",
+    "deadline_before_fetch", "disk_errors", "disk_full", "document_gone", "document_not_drawn",
+    "download_cut_short", "download_stalls", "download_too_slow", "embedded_server_failed",
+    "embedded_server_missing", "empty_file", "engine_unavailable", "entries", "every_route_rests",
+    "file_not_found", "file_not_permitted", "folder_unusable", "history_does_not_fit",
+    "image_damaged", "image_too_large", "interrupted", "is_disk_full", "is_ours", "job_conflict",
+    "job_ended", "job_in_the_way", "job_not_found", "job_refused", "locked_to_certificate",
     "model_declined", "namespace_missing", "neither_pdf_nor_image", "no_image_opens",
     "no_images_in_folder", "no_model_configured", "no_query_answer", "no_s3_credentials",
     "no_such_bucket", "no_such_host", "no_such_object", "no_such_page", "no_worker_for_models",
     "no_worker_in_time", "no_worker_polls", "no_worker_with_role", "not_a_file", "not_a_pdf",
-    "not_continued", "not_on_server", "not_owner", "not_owner_of_batch", "not_running",
-    "nothing_found", "nothing_to_retry", "nothing_to_retry_in_batch", "ocr_failed",
+    "not_continued", "not_on_server", "not_owner", "not_running", "nothing_to_retry", "ocr_failed",
     "ocr_process_died", "outside_roots", "page_answer_lost", "page_called_off", "page_not_drawn",
     "page_out_of_range", "page_read_by_ocr", "page_text_lost", "page_too_late", "page_unreadable",
-    "page_without_area", "password_file_unreadable", "password_missing", "password_wrong",
-    "pdf_among_several", "pdf_cannot_be_opened", "pdf_without_pages", "previous_result_gone",
-    "private_address", "reader_cannot_start", "redirect_to_nowhere", "result_damaged",
-    "result_gone", "row_lost", "sealed_payload", "sealed_secret", "search_attributes_missing",
-    "server_answers", "server_denies", "server_too_slow", "server_unreachable",
-    "service_does_not_end", "service_failed", "settings_file_unusable", "source_missing",
-    "sources_lost", "start_unknown", "state_folder_locked", "step_failed_unknown",
-    "step_keeps_failing", "still_running", "storage_failed", "store_folder_vanishes",
-    "stored_file_vanished", "temporal_refused", "temporal_silent", "temporal_unreachable",
-    "too_many_bytes", "too_many_images", "too_many_pages", "too_many_redirects", "transfer_failed",
-    "unknown_setting", "unsigned_origin", "unsigned_request", "unsigned_start", "url_among_several",
-    "url_not_of_web", "url_not_understood", "url_without_object", "vendor_redirects", "with_folder",
-    "workers_busy", "workers_lack_keys", "workers_lost", "workers_too_old",
+    "page_without_area", "password_missing", "password_wrong", "pdf_among_several",
+    "pdf_cannot_be_opened", "pdf_without_pages", "previous_result_gone", "private_address",
+    "reader_cannot_start", "redirect_to_nowhere", "result_damaged", "result_gone", "sealed_payload",
+    "sealed_secret", "search_attributes_missing", "server_answers", "server_denies",
+    "server_too_slow", "server_unreachable", "settings_file_unusable", "source_missing",
+    "start_unknown", "step_failed_unknown", "step_keeps_failing", "still_running", "storage_failed",
+    "store_folder_vanishes", "stored_file_vanished", "temporal_refused", "temporal_silent",
+    "temporal_unreachable", "too_many_bytes", "too_many_images", "too_many_pages",
+    "too_many_redirects", "transfer_failed", "unknown_setting", "unsigned_origin",
+    "unsigned_request", "unsigned_start", "url_among_several", "url_not_of_web",
+    "url_not_understood", "url_without_object", "vendor_redirects", "with_folder", "workers_busy",
+    "workers_lack_keys", "workers_lost", "workers_too_old",
 ]  # fmt: skip

@@ -15,10 +15,6 @@ class EngineUnavailable(DocumentRefused):
     """An engine requested by name cannot be used: a setting is missing."""
 
 
-class CancelledRefusal(DocumentRefused):
-    """A person stopped the document before there was anything of it."""
-
-
 _EMPTY = _kind(Code.NOT_PDF, "EMPTY", "the file has no bytes", "check where it came from")
 _NOT_PDF = _kind(
     Code.NOT_PDF, "NOT_PDF", "the file is something else, whatever its name says", "give a PDF"
@@ -51,7 +47,7 @@ _NO_IMAGES = _kind(
     "the folder holds no page images",
     "give a PDF, or a folder of PNG, JPEG, TIFF, WebP, GIF or BMP files",
 )
-_SEVERAL = _kind(Code.NOT_PDF, "SEVERAL", "a PDF among several files", "`quire batch start`")
+_SEVERAL = _kind(Code.NOT_PDF, "SEVERAL", "a PDF among several files", "give PDFs one by one")
 _PASSWORD_MISSING = _kind(
     Code.IO_ERROR,
     "PASSWORD_MISSING",
@@ -88,9 +84,7 @@ _NO_WORKER = _kind(
     "retryable",
     ours=True,
 )
-_CANCELLED = Kind(
-    SECTION,
-    CancelledRefusal,
+_CANCELLED = _kind(
     Code.NOT_READY,
     "CANCELLED",
     "the document was cancelled before it could be fetched",
@@ -173,8 +167,7 @@ def no_images_in_folder(name: str) -> DocumentRefused:
     """The folder holds no page images."""
     return _NO_IMAGES(
         f"The folder {name!r} has no page images in it.",
-        "Give a PDF, or a folder of PNG, JPEG, TIFF, WebP, GIF or BMP files; `quire batch start` "
-        "reads a folder of PDFs.",
+        "Give a PDF, or a folder of PNG, JPEG, TIFF, WebP, GIF or BMP files.",
     )
 
 
@@ -182,7 +175,7 @@ def pdf_among_several(name: str) -> DocumentRefused:
     """Only page images are combined into one document."""
     return _SEVERAL(
         f"{name!r} is a PDF among several files.",
-        "Only page images are combined; `quire batch start` reads many PDFs, each by itself.",
+        "Give PDFs one by one; only page images are combined.",
     )
 
 

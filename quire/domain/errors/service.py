@@ -11,10 +11,6 @@ SECTION = "command"
 _kind = partial(Kind, SECTION)
 
 
-class JobEnded(QuireError):
-    """The workflow was terminated, or timed out, from outside."""
-
-
 class SealedError(QuireError):
     """Something is encrypted with a key that this process does not have."""
 
@@ -45,15 +41,6 @@ _TEMPORAL = _kind(
     "the message says which",
     "retryable",
 )
-_SERVICE = _kind(
-    QuireError,
-    Code.IO_ERROR,
-    "SERVICE",
-    "the background service of this machine does not start, or another command holds the state "
-    "folder",
-    "the message has the last line of its log",
-    "retryable",
-)
 _SEARCH_ATTRIBUTES = _kind(
     QuireError,
     Code.NOT_READY,
@@ -78,7 +65,7 @@ _INTERRUPTED = _kind(
     "retryable",
 )
 _ENDED = _kind(
-    JobEnded,
+    QuireError,
     Code.UNKNOWN,
     "ENDED",
     "the workflow was ended from outside",
@@ -157,35 +144,6 @@ def embedded_server_missing() -> QuireError:
     )
 
 
-def service_failed(
-    log: object, last_line: str, *, slow: bool = False, dies: bool = False
-) -> QuireError:
-    """The background service ended before it was ready, takes too long, or dies every time."""
-    what = "does not get ready" if slow else "ends again and again" if dies else "did not start"
-    said = f": {last_line.rstrip('.')}" if last_line else ""
-    return _SERVICE(
-        f"The background service {what}{said}.",
-        f"See {log}; SERVICE_MODE=off does without it.",
-    )
-
-
-def service_does_not_end(pids: list[int]) -> QuireError:
-    """A service that was asked to end still runs."""
-    shown = " ".join(map(str, pids))
-    return _SERVICE(
-        f"The background service does not end (process {shown}).",
-        f"`quire service stop --now`, or kill -9 {shown}: its jobs are kept.",
-    )
-
-
-def state_folder_locked(folder: object) -> QuireError:
-    """Another command has been starting or stopping a service for too long."""
-    return _SERVICE(
-        "Another command keeps the state folder locked.",
-        f"See which with `fuser {folder}/start.lock`, and end it; then try again.",
-    )
-
-
 def search_attributes_missing(namespace: str, names: list[str], why: str = "") -> QuireError:
     """The namespace was never prepared for Quire; `why` is the server's refusal to add them."""
     because = f" ({why.rstrip('.')})" if why else ""
@@ -204,31 +162,13 @@ def no_query_answer(message: str) -> QuireError:
     )
 
 
-def job_ended(how: str) -> JobEnded:
+def job_ended(how: str) -> QuireError:
     """The workflow was terminated, or timed out, from outside."""
     return _ENDED(f"The job was ended from outside ({how}).", "Start it again under its job id.")
 
 
-def interrupted(
-    job_id: str | None = None, batch_id: str | None = None, *, goes_on: bool = False
-) -> QuireError:
-    """Ctrl-C, SIGTERM or SIGHUP ended the command; the work goes on where a service has it."""
-    if batch_id is not None:
-        follow = f"`quire batch watch {batch_id}`"
-        return _INTERRUPTED(
-            "Interrupted.",
-            f"The batch goes on in the background: {follow} follows it, `quire batch cancel "
-            f"{batch_id}` stops it."
-            if goes_on
-            else f"The batch is kept: {follow} goes on with it.",
-        )
-    if goes_on:
-        name = job_id or "JOB"
-        return _INTERRUPTED(
-            "Interrupted.",
-            f"The job goes on in the background: `quire watch {name}` follows it, `quire cancel "
-            f"{name}` stops it.",
-        )
+def interrupted(job_id: str | None = None) -> QuireError:
+    """Ctrl-C, SIGTERM or SIGHUP ended the command."""
     return _INTERRUPTED(
         "Interrupted.",
         f"The job is kept: `quire watch {job_id or 'JOB'}`, or process with its --job-id, follows "

@@ -4,19 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quire.contracts.names import (
-    BATCH_QUEUE,
     DOCUMENTS_QUEUE,
     LOCAL_PROVIDER,
     WORKFLOW_QUEUE,
     route_queue,
     setting_name,
-    usual_queue,
 )
 from quire.domain import errors
 from quire.domain.errors import JobWaits
 from quire.domain.workers.live_workers import LiveWorker
 
-ROLE_OF = {WORKFLOW_QUEUE: "workflows", DOCUMENTS_QUEUE: "documents", BATCH_QUEUE: "documents"}
+ROLE_OF = {WORKFLOW_QUEUE: "workflows", DOCUMENTS_QUEUE: "documents"}
 # The types of failures by which the SDK, its server and our codec tell what is missing.
 UNKNOWN_STEP = "NotFoundError"
 NOT_OPENED = errors.SealedError.__name__
@@ -129,8 +127,8 @@ def no_worker(
     group: Sequence[str], queues: Mapping[str, QueueState], providers: Sequence[str]
 ) -> JobWaits:
     """No worker serves these queues: which role, and for models which key, is missing."""
-    if role := ROLE_OF.get(usual_queue(group[0])):
-        return errors.no_worker_with_role(role)
+    if group[0] in ROLE_OF:
+        return errors.no_worker_with_role(ROLE_OF[group[0]])
     route = route_of(group[0], providers)
     if route is None:
         return errors.no_worker_for_models(group, "the settings of its provider")
@@ -140,14 +138,14 @@ def no_worker(
     needs = setting_name(route[0], "api_key")
     prefix = route_queue(route[0], "")
     served = [name for name, state in sorted(queues.items()) if state.live]
-    others = [served_by(name, providers) for name in served if usual_queue(name).startswith(prefix)]
+    others = [served_by(name, providers) for name in served if name.startswith(prefix)]
     return errors.no_worker_for_models(names, needs, others)
 
 
 def served_by(queue: str, providers: Sequence[str]) -> str:
     """A queue as people know it: a role, or `provider:model`."""
-    if role := ROLE_OF.get(usual_queue(queue)):
-        return f"the role {role}"
+    if queue in ROLE_OF:
+        return f"the role {ROLE_OF[queue]}"
     route = route_of(queue, providers)
     return queue if route is None else ":".join(route)
 
@@ -157,6 +155,6 @@ def route_of(queue: str, providers: Sequence[str]) -> tuple[str, str] | None:
     # The longest name first: one provider's name may begin another's.
     for provider in sorted((*providers, LOCAL_PROVIDER), key=len, reverse=True):
         prefix = route_queue(provider, "")
-        if usual_queue(queue).startswith(prefix):
-            return provider, usual_queue(queue).removeprefix(prefix)
+        if queue.startswith(prefix):
+            return provider, queue.removeprefix(prefix)
     return None

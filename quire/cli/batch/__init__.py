@@ -1,1 +1,0 @@
-"""The commands of batches: `quire batch start`, `status`, `watch`, ..."""

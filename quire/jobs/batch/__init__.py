@@ -1,1 +1,0 @@
-"""What people can ask of batches."""

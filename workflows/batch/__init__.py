@@ -1,1 +1,0 @@
-"""A batch of documents, from its list of sources to its files. Everything here is replayed."""
